@@ -1,0 +1,1 @@
+"""Measurements of Counterfoil, as ratios within one run: ``python -m benchmarks``."""

@@ -1,0 +1,1 @@
+"""The application's side: submits generation events and reads their results."""

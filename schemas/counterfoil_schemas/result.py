@@ -1,0 +1,81 @@
+"""Results: the one answer to a run, as a CloudEvents 1.0 event.
+
+A consumer that acts must require ``outcome == "accepted"`` and all three receipts: the absence of
+a failure is not acceptance.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from counterfoil_schemas.digest import Digest
+from counterfoil_schemas.violation import Violation
+from counterfoil_schemas.vocabulary import RESULT_TYPE, Layer, ResultOutcome
+from counterfoil_schemas.wire import FrozenMap, JsonObject, Wire
+
+MAX_RESULT_VIOLATIONS: Final = 50
+"""Violations repeated in a result; the receipts hold all of them."""
+
+MAX_INLINE_BYTES: Final = 16_384
+"""Largest accepted output, in bytes, that a result carries itself."""
+
+RESULT_SOURCE: Final = "urn:counterfoil:results"
+
+
+class Run(Wire):
+    """One check of (event, policy, revision)."""
+
+    id: Digest
+    policy: Digest | None = None
+    contract: Digest | None = None
+    revision: Annotated[int, Field(ge=1)]
+
+
+class AcceptedOutput(Wire):
+    """What was accepted: the digest of its exact bytes, and the text itself when it is small."""
+
+    digest: Digest
+    media_type: str
+    text: str | None = None
+
+
+class Repair(Wire):
+    """What the producer can do about a result that is not accepted, without weakening a rule."""
+
+    codes: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+class Result(Wire):
+    """The ``data`` of a result event."""
+
+    outcome: ResultOutcome
+    tenant: str
+    source: str
+    id: str
+    event_digest: Digest
+    run: Run
+    receipts: FrozenMap[Digest] = Field(default_factory=dict, validate_default=True)
+    violations: tuple[Violation, ...] = ()
+    violations_total: Annotated[int, Field(ge=0)] = 0
+    output: AcceptedOutput | None = None
+    derived: JsonObject = Field(default_factory=dict, validate_default=True)
+    repair: Repair | None = None
+    supersedes: str | None = None
+
+    def receipt(self, layer: Layer) -> Digest | None:
+        """The digest of a layer's receipt, or None when that layer was not reached."""
+        return self.receipts.get(layer)
+
+
+class ResultEvent(Wire):
+    """A result as it stands in the results stream."""
+
+    specversion: Literal["1.0"] = "1.0"
+    id: Digest
+    source: Literal["urn:counterfoil:results"] = "urn:counterfoil:results"
+    type: Literal["counterfoil.result.v1"] = RESULT_TYPE
+    datacontenttype: Literal["application/json"] = "application/json"
+    data: Result

@@ -1,0 +1,172 @@
+"""Results: the one published answer to a run, built from its stored receipts only. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.digest import Digest, digest_bytes, digest_of
+from counterfoil_schemas.result import (
+    MAX_INLINE_BYTES,
+    MAX_RESULT_VIOLATIONS,
+    AcceptedOutput,
+    Repair,
+    Result,
+    ResultEvent,
+    Run,
+)
+from counterfoil_schemas.stored import StoredEvent
+from counterfoil_schemas.violation import Violation, violation
+from counterfoil_schemas.vocabulary import LAYERS
+
+from counterfoil_worker.pipeline import ending, identity
+from counterfoil_worker.ports import Conclude, NewRun
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.vocabulary import Layer, ResultOutcome
+    from pydantic import JsonValue
+
+    from counterfoil_worker.admission import Arrival
+    from counterfoil_worker.pipeline import Sealed
+    from counterfoil_worker.ports import ConcludeReason, RunView
+
+MAX_STEPS: Final = 10
+"""Different next steps that one result repeats."""
+
+
+def _repair(violations: Sequence[Violation]) -> Repair | None:
+    if not violations:
+        return None
+    codes = dict.fromkeys(item.code for item in violations)
+    steps = dict.fromkeys(item.next for item in violations)
+    return Repair(codes=tuple(codes), steps=tuple(steps)[:MAX_STEPS])
+
+
+def _accepted_output(event: bytes) -> AcceptedOutput:
+    """The output as received: its digest, and the text itself when it is small."""
+    output = StoredEvent.model_validate_json(event).data.output
+    text = output.text
+    if text is None:
+        raise ValueError("only an output with a text can be accepted by a JSON contract")
+    exact = text.encode()
+    inline = text if len(exact) <= MAX_INLINE_BYTES else None
+    media_type = output.media_type or "application/json"
+    return AcceptedOutput(digest=digest_bytes(exact), media_type=media_type, text=inline)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Findings:
+    """What a result repeats of its receipts."""
+
+    receipts: Mapping[Layer, Digest]
+    violations: Sequence[Violation] = ()
+    derived: Mapping[Layer, JsonValue] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _Findings:
+    layers = [(layer, receipts[layer]) for layer in LAYERS if layer in receipts]
+    return _Findings(
+        receipts={layer: sealed.digest for layer, sealed in layers},
+        violations=[*extra, *(v for _, s in layers for v in s.receipt.violations)],
+        derived={layer: dict(sealed.receipt.derived) for layer, sealed in layers},
+    )
+
+
+def _recorded(run: RunView, extra: Violation) -> _Findings:
+    """The receipts that a run had when it was given up, by digest."""
+    recorded = {layer: receipt.digest for layer, receipt in run.receipts.items()}
+    return _Findings(receipts=recorded, violations=[extra])
+
+
+def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findings) -> bytes:
+    tenant, source, event_id = identity(event)
+    data = Result(
+        outcome=outcome,
+        tenant=tenant,
+        source=source,
+        id=event_id,
+        event_digest=run.event_digest,
+        run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
+        receipts=dict(findings.receipts),
+        violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
+        violations_total=len(findings.violations),
+        output=_accepted_output(event) if outcome == "accepted" else None,
+        derived=dict(findings.derived),
+        repair=_repair(findings.violations),
+        supersedes=run.supersedes,
+    )
+    return ResultEvent(id=run.rid, data=data).canonical()
+
+
+def _conclude(
+    run: RunView, event: bytes, reason: ConcludeReason, outcome: ResultOutcome, findings: _Findings
+) -> Conclude:
+    body = _result(run, event, outcome, findings)
+    return Conclude(
+        rid=run.rid,
+        reason=reason,
+        outcome=outcome,
+        receipts=findings.receipts,
+        body=body,
+        digest=digest_bytes(body),
+    )
+
+
+def normal(run: RunView, event: bytes, receipts: Mapping[Layer, Sealed]) -> Conclude | None:
+    """The result of a run by its receipts; None while the next layer has yet to run."""
+    reached = [layer for layer in LAYERS if layer in receipts]
+    if not reached:
+        return None
+    outcome = ending(reached[-1], receipts[reached[-1]].receipt.outcome)
+    return None if outcome is None else _conclude(run, event, "normal", outcome, _of(receipts))
+
+
+def withdrawn(
+    run: RunView, event: bytes, receipts: Mapping[Layer, Sealed], reopen: NewRun
+) -> Conclude:
+    """The result of a run whose evidence was withdrawn before it was published.
+
+    The same step opens the next revision, which is judged without that evidence.
+    """
+    findings = _of(receipts, [violation("evidence.revoked", "/evidence")])
+    concluded = _conclude(run, event, "revoked", "indeterminate", findings)
+    return replace(concluded, reopen=reopen)
+
+
+def gave_out(run: RunView, event: bytes) -> Conclude:
+    """The result of a run that was lost alone as often as the cap allows."""
+    findings = _recorded(run, violation("run.cap_reached", "", losses=run.losses))
+    return _conclude(run, event, "cap", "indeterminate", findings)
+
+
+def overdue(run: RunView, event: bytes, policy: Policy | None) -> Conclude:
+    """The result of a run whose judgments did not come by its deadline."""
+    findings = _recorded(run, violation("run.deadline_passed", ""))
+    outcome: ResultOutcome = "indeterminate" if policy is None else policy.on_deadline
+    return _conclude(run, event, "deadline", outcome, findings)
+
+
+def conflict_result(arrival: Arrival) -> tuple[bytes, Digest]:
+    """The malformed result of data whose identity already belongs to other data, and its digest."""
+    found = violation("structured.event.conflict", "/id")
+    identity = arrival.identity
+    result = ResultEvent(
+        id=(rid := digest_of([identity.eid, arrival.event_digest])),
+        data=Result(
+            outcome="malformed",
+            tenant=identity.tenant,
+            source=identity.source,
+            id=identity.id,
+            event_digest=arrival.event_digest,
+            run=Run(id=rid, revision=1),
+            violations=(found,),
+            violations_total=1,
+            repair=_repair([found]),
+        ),
+    )
+    body = result.canonical()
+    return body, digest_bytes(body)

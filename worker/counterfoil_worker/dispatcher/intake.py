@@ -1,0 +1,224 @@
+"""Intake: inbox entries become runs, refusals or repeats, each counted once.
+
+An entry is settled (acknowledged and deleted) only after the ledger has its answer, so whatever
+fails in between, the entry is still there and asking again changes nothing. Failures fall on the
+one who caused them: an entry that cannot even be prepared is a dead letter, and a store that does
+not answer leaves every entry pending.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from counterfoil_schemas.digest import partition_of, partition_of_bytes
+from counterfoil_worker.admission import DEFAULT_LIMITS, Arrival, DoorLimits, open_entry, run_id
+from counterfoil_worker.conclusion import conflict_result
+from counterfoil_worker.logs import fields
+from counterfoil_worker.ports import (
+    Admit,
+    AdmitDead,
+    AdmitEvent,
+    AdmitStatus,
+    NewRun,
+    ObjectKind,
+    UnavailableError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_worker.dispatcher.tenancy import Tenancy
+    from counterfoil_worker.ports import Admitted, Ledger, StreamEntry
+
+log: Final = logging.getLogger(__name__)
+
+READ_ENTRIES: Final = 256
+"""Entries of one read. With the largest event this bounds memory; a step stays below 0.2 s."""
+
+FAILED_CODE: Final = "door.failed"
+"""The dead letter of an entry that our own code could not take in: a bug, with its bytes kept."""
+
+Refs: TypeAlias = "Mapping[tuple[ObjectKind, str], Digest | None]"
+"""What the names in a batch of events stand for now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeRules:
+    """Lengths in milliseconds. ``pin_as_of_ms`` is a test setting: the one as-of of all runs."""
+
+    claim_ms: int
+    horizon_ms: int
+    limits: DoorLimits = DEFAULT_LIMITS
+    pin_as_of_ms: int | None = None
+    read_entries: int = READ_ENTRIES
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """An entry after the door, before its names are looked up. None: our code failed on it."""
+
+    entry: StreamEntry
+    arrival: Arrival | None
+    code: str = ""
+    detail: str = ""
+
+
+class Intake:
+    """The intake of one tenant and lane."""
+
+    def __init__(self, tenancy: Tenancy, lane: str, rules: IntakeRules) -> None:
+        self._tenancy = tenancy
+        self._lane = lane
+        self._rules = rules
+        self._held: list[StreamEntry] = []
+
+    def take(self, *, block_ms: int) -> Counter[AdmitStatus]:
+        """Settle what is there, waiting ``block_ms`` for a first entry; how it was settled.
+
+        Raises:
+            UnavailableError: the store failed; what was not settled is tried again next time.
+        """
+        self._fetch(block_ms)
+        if not self._held:
+            return Counter()
+        outages: list[UnavailableError] = []
+        answers: Counter[AdmitStatus] = Counter()
+        settled: list[str] = []
+        kept: list[StreamEntry] = []
+        for partition, group in self._prepare(self._held).items():
+            try:
+                admitted = self._admit(self._tenancy.ledgers[partition], group)
+            except UnavailableError as error:
+                outages.append(error)
+                kept.extend(entry for entry, _ in group)
+                continue
+            settled.extend(entry_id for entry_id, _ in admitted)
+            answers.update(answer.status for _, answer in admitted)
+        # Until this succeeds all stay held: to admit an entry again gives the same answer.
+        if settled:
+            self._tenancy.inbox.settle(self._lane, settled)
+        self._held = kept
+        if outages:
+            raise outages[0]
+        return answers
+
+    def _fetch(self, block_ms: int) -> None:
+        """Fill up what is held: what others left behind first, then what is new."""
+        inbox, rules = self._tenancy.inbox, self._rules
+        room = rules.read_entries - len(self._held)
+        if room > 0:
+            claimed = inbox.claim(self._lane, room, idle_ms=rules.claim_ms)
+            held = {entry.entry_id for entry in self._held}
+            self._held += (entry for entry in claimed if entry.entry_id not in held)
+        room = rules.read_entries - len(self._held)
+        if room > 0:
+            self._held += inbox.read(self._lane, room, block_ms=0 if self._held else block_ms)
+
+    def _prepare(
+        self, entries: Sequence[StreamEntry]
+    ) -> Mapping[int, Sequence[tuple[StreamEntry, Admit]]]:
+        """Make the commands of all entries, by partition."""
+        opened = [self._open(entry) for entry in entries]
+        refs = self._resolve(one.arrival for one in opened if one.arrival is not None)
+        groups: dict[int, list[tuple[StreamEntry, Admit]]] = {}
+        for one in opened:
+            command = self._command(one, refs)
+            groups.setdefault(self._partition(one), []).append((one.entry, command))
+        return groups
+
+    def _open(self, entry: StreamEntry) -> _Opened:
+        try:
+            opened = open_entry(entry.payload, self._tenancy.name, self._rules.limits)
+        except Exception as error:
+            # Nothing is known to bring us here. If something does, it must not stop the others.
+            log.exception("intake.failed", extra=self._fields(entry=entry.entry_id))
+            return _Opened(entry, None, FAILED_CODE, type(error).__name__)
+        if isinstance(opened, Arrival):
+            return _Opened(entry, opened)
+        log.warning("intake.dead", extra=self._fields(entry=entry.entry_id, code=opened.code))
+        return _Opened(entry, None, opened.code, opened.detail)
+
+    def _resolve(self, arrivals: Iterable[Arrival]) -> Refs:
+        """Look up each name once per batch; names are bound once and for all, never changed."""
+        named: set[tuple[ObjectKind, str]] = set()
+        for arrival in arrivals:
+            if arrival.contract_ref is not None:
+                named.add(("contract", arrival.contract_ref))
+            if arrival.policy_ref is not None:
+                named.add(("policy", arrival.policy_ref))
+        return {(kind, ref): self._tenancy.objects.resolve(kind, ref) for kind, ref in named}
+
+    def _partition(self, opened: _Opened) -> int:
+        count = len(self._tenancy.ledgers)
+        if opened.arrival is None:
+            return partition_of_bytes(opened.entry.payload, count)
+        identity = opened.arrival.identity
+        return partition_of(identity.tenant, identity.source, identity.id, count)
+
+    def _command(self, opened: _Opened, refs: Refs) -> Admit:
+        if opened.arrival is None:
+            return self._dead(opened.entry, opened.code, opened.detail)
+        try:
+            return self._event(opened.entry, opened.arrival, refs)
+        except Exception as error:
+            log.exception("intake.failed", extra=self._fields(entry=opened.entry.entry_id))
+            return self._dead(opened.entry, FAILED_CODE, type(error).__name__)
+
+    def _dead(self, entry: StreamEntry, code: str, detail: str) -> AdmitDead:
+        return AdmitDead(
+            lane=self._lane, entry_id=entry.entry_id, code=code, detail=detail, body=entry.payload
+        )
+
+    def _event(self, entry: StreamEntry, arrival: Arrival, refs: Refs) -> AdmitEvent:
+        """Make the command for an event.
+
+        A name that stands for nothing opens a run all the same: its structured receipt says
+        malformed, so its producer hears of it.
+        """
+        eid = arrival.identity.eid
+        contract = refs.get(("contract", arrival.contract_ref or ""))
+        policy = refs.get(("policy", arrival.policy_ref or ""))
+        body, digest = conflict_result(arrival)
+        return AdmitEvent(
+            lane=self._lane,
+            entry_id=entry.entry_id,
+            eid=eid,
+            event_digest=arrival.event_digest,
+            body=arrival.body,
+            run=NewRun(rid=run_id(eid, policy, 1), contract=contract, policy=policy),
+            time_ms=_written_ms(entry) if arrival.time_ms is None else arrival.time_ms,
+            as_of_ms=self._rules.pin_as_of_ms,
+            as_of_basis="admission",
+            conflict_result=body,
+            conflict_digest=digest,
+        )
+
+    def _admit(
+        self, ledger: Ledger, group: Sequence[tuple[StreamEntry, Admit]]
+    ) -> list[tuple[str, Admitted]]:
+        """Admit a group; on a failure that is no outage, one by one, and leave out the culprit."""
+        commands = [command for _, command in group]
+        try:
+            answers = ledger.admit(commands, horizon_ms=self._rules.horizon_ms)
+        except UnavailableError:
+            raise
+        except Exception:
+            if len(group) > 1:
+                return [answer for one in group for answer in self._admit(ledger, (one,))]
+            # Pending, not dead: the store's failure may pass, and then the claim finds the entry.
+            log.exception("intake.not_admitted", extra=self._fields(entry=group[0][0].entry_id))
+            return []
+        entry_ids = (entry.entry_id for entry, _ in group)
+        return list(zip(entry_ids, answers, strict=True))
+
+    def _fields(self, **values: str) -> Mapping[str, object]:
+        return fields(tenant=self._tenancy.name, lane=self._lane, **values)
+
+
+def _written_ms(entry: StreamEntry) -> int:
+    """When the store took the entry: the first part of its id."""
+    return int(entry.entry_id.partition("-")[0])

@@ -1,0 +1,201 @@
+"""JSON Schema 2020-12: schemas vetted when they are put, instances checked when they come.
+
+`vet_schema` gives the reasons to refuse a schema. `compile_schema` builds one that was taken;
+`CompiledSchema.faults` checks an instance against it. Formats are asserted, nothing is fetched,
+patterns are linear in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import nsmallest
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import jsonschema_rs
+
+from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_to, quote
+from counterfoil_worker.engines.errors import EngineError, SchemaError
+from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
+from counterfoil_worker.engines.schema_vetting import DIALECT, build, vet_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from counterfoil_schemas.canonical import Json
+    from counterfoil_worker.engines.schema_survey import Schema
+
+__all__ = [
+    "CompiledSchema",
+    "InstanceFault",
+    "SchemaFault",
+    "SchemaFaultCode",
+    "SchemaVerdict",
+    "compile_schema",
+    "vet_schema",
+]
+
+MAX_EXAMINED: Final = 10_000
+"""Faults looked at for one instance; the engine lists them all, each costs a Python object."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFault:
+    """One keyword of the schema that one value of the instance fails.
+
+    `pointer` names the value, or its closest ancestor that can be named within the bound.
+    `schema_pointer` names the keyword. `missing` is the name, from the schema, of a required
+    member that is not there. Nothing else of the instance is told.
+    """
+
+    pointer: str
+    keyword: str
+    schema_pointer: str
+    missing: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVerdict:
+    """What was found in one instance.
+
+    `faults` are the first ones in a stable order: by place in the instance, then by place in the
+    schema. `total` counts all faults if `complete`, else it is a lower bound.
+    """
+
+    faults: tuple[InstanceFault, ...] = ()
+    total: int = 0
+    complete: bool = True
+
+    @property
+    def valid(self) -> bool:
+        """Whether the instance satisfies the schema."""
+        return self.total == 0
+
+
+VALID: Final = SchemaVerdict()
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSchema:
+    """A schema ready for use, in any number of threads and in forked children; not picklable."""
+
+    _validator: jsonschema_rs.Draft202012Validator
+
+    def faults(self, instance: Json, limit: int) -> SchemaVerdict:
+        """Check an instance; give at most `limit` faults of an invalid one.
+
+        The engine's yes or no is remembered within one call and never costs more than the
+        schema's bound; only an invalid instance has its faults listed. The cost of that listing
+        is in proportion to the instance, whose size the caller bounds.
+
+        Raises:
+            EngineError: the instance cannot be decided: nested too deep, or no JSON value.
+            ValueError: `limit` is not positive: a rejection without a fault would say nothing.
+        """
+        if limit < 1:
+            raise ValueError("ask for at least one fault")
+        if exceeds_depth(instance):
+            raise EngineError(f"the instance is nested deeper than {MAX_DEPTH} levels")
+        try:
+            return VALID if self._validator.is_valid(instance) else self._listed(instance, limit)
+        except (ValueError, OverflowError, RecursionError) as error:
+            # Without its words, which quote the instance.
+            kind = type(error).__name__
+            raise EngineError(f"the schema engine cannot read the instance ({kind})") from None
+
+    def _listed(self, instance: Json, limit: int) -> SchemaVerdict:
+        """List the faults of an invalid instance."""
+        every = (
+            placed for error in self._validator.iter_errors(instance) for placed in _placed(error)
+        )
+        examined = set(islice(every, MAX_EXAMINED))
+        complete = next(every, None) is None
+        if not examined:
+            raise EngineError("the schema engine calls the instance invalid and finds no fault")
+        first = nsmallest(limit, examined)
+        return SchemaVerdict(tuple(placed.fault() for placed in first), len(examined), complete)
+
+
+def compile_schema(schema: Schema) -> CompiledSchema:
+    """Build a schema that vetting has passed. Costs about as much as 50 checks: keep it.
+
+    Raises:
+        SchemaError: the engine refuses it; vet the schema to learn why.
+    """
+    dialect = schema.get("$schema", DIALECT) if isinstance(schema, dict) else DIALECT
+    if dialect not in {DIALECT, f"{DIALECT}#"}:
+        raise SchemaError(f"not a schema of {DIALECT}: vet it before use")
+    if exceeds_depth(schema):
+        raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
+    try:
+        return CompiledSchema(build(schema))
+    except ValueError:
+        raise SchemaError("the engine refuses the schema: vet it to learn why") from None
+
+
+# --- the engine's errors ----------------------------------------------------------------------
+
+_Kind: Final = jsonschema_rs.ValidationErrorKind
+
+_Step = tuple[int, int, str]
+"""A step of a path, ordered: elements by index, then members by name."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Placed:
+    """A fault with whole paths, so that what is cut off still tells faults apart."""
+
+    path: tuple[_Step, ...]
+    schema_path: tuple[_Step, ...]
+    keyword: str
+    missing: str
+
+    def fault(self) -> InstanceFault:
+        """Spell it for the world."""
+        return InstanceFault(
+            pointer=pointer_to(_names(self.path)),
+            keyword=self.keyword,
+            schema_pointer=pointer_to(_names(self.schema_path)),
+            missing=quote(self.missing) or None,
+        )
+
+
+def _placed(error: jsonschema_rs.ValidationError) -> Iterator[_Placed]:
+    """Take paths and keyword from an error: its message, instance and mask quote the instance.
+
+    A member or element that should not be there is a fault of its own, at its own place.
+    """
+    schema_path = tuple(map(_step, error.schema_path))
+    path = tuple(map(_step, error.instance_path))
+    unexpected = _unexpected(error.kind)
+    missing = error.kind.property if isinstance(error.kind, _Kind.Required) else ""
+    paths = [(*path, _step(name)) for name in unexpected] or [path]
+    for place in paths:
+        yield _Placed(place, schema_path, _keyword(error), missing)
+
+
+def _unexpected(kind: jsonschema_rs.ValidationErrorKind) -> list[str] | list[int]:
+    """Give the members or elements of a value that no part of the schema allows."""
+    match kind:
+        case _Kind.AdditionalProperties() | _Kind.UnevaluatedProperties():
+            return kind.unexpected
+        case _Kind.UnevaluatedItems():
+            return kind.unexpected
+        case _:
+            return []
+
+
+def _keyword(error: jsonschema_rs.ValidationError) -> str:
+    """Name the keyword that failed; the schema `false` has none, and is called so."""
+    if isinstance(error.kind, _Kind.FalseSchema):
+        return "false"
+    last = error.schema_path[-1:]
+    return "dependentRequired" if last == ["dependentRequired"] else error.kind.name
+
+
+def _step(name: str | int) -> _Step:
+    return (0, name, "") if isinstance(name, int) else (1, 0, name)
+
+
+def _names(path: tuple[_Step, ...]) -> list[str | int]:
+    return [name if is_member else index for is_member, index, name in path]

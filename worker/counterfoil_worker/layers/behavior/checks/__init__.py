@@ -1,0 +1,1 @@
+"""The checks of the behavior layer, one module each, in the order of their steps."""

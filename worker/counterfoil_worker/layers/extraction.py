@@ -1,0 +1,56 @@
+"""What the contract's view finds in an output: the values that the later layers judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from counterfoil_schemas.vocabulary import ClaimKind, Confidence
+from pydantic import JsonValue
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Citation:
+    """``(evidence, locator)`` on a claim, and where it stands in the output."""
+
+    evidence: str
+    locator: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One checkable statement. ``confidence`` is a number, an ordinal, or absent."""
+
+    id: str
+    text: str
+    kind: ClaimKind | None
+    confidence: int | Confidence | None
+    citations: tuple[Citation, ...]
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedAction:
+    """An action that the output proposes."""
+
+    id: str
+    tool: str
+    arguments: Mapping[str, JsonValue]
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """An output as the later layers see it, in the output's own order.
+
+    ``root_cause`` is None when the output claims none. ``declared`` holds the values that
+    software computes again, by name; a name is absent when the output does not declare it.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    root_cause: tuple[str, ...] | None = None
+    unknowns: int = 0
+    actions: tuple[ProposedAction, ...] = ()
+    declared: Mapping[str, JsonValue] = field(default_factory=lambda: MappingProxyType({}))

@@ -1,0 +1,3 @@
+"""The semantic checks, one a module, in the order: identity, access, source, time, domain,
+coverage, support, contradiction, confidence, severity, derived values, root cause.
+"""

@@ -1,0 +1,78 @@
+"""Does each claim carry no more confidence than the policy allows its kind?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.violation import Violation, violation
+
+from counterfoil_worker.layers.check import Finding, check, found, not_run
+from counterfoil_worker.layers.semantic.case import SemanticCase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from counterfoil_schemas.policy import Caps, OrdinalCaps
+    from counterfoil_schemas.vocabulary import Confidence
+
+    from counterfoil_worker.layers.extraction import Claim
+
+_RANKS: Final[dict[Confidence, int]] = {"low": 0, "medium": 1, "high": 2}
+
+
+def _cap(caps: OrdinalCaps, claim: Claim) -> Confidence:
+    """The ordinal cap of a claim's kind; a claim that hides its kind gets the lowest one."""
+    by_kind: dict[str, Confidence] = {
+        "observation": caps.observation,
+        "inference": caps.inference,
+        "hypothesis": caps.hypothesis,
+    }
+    if claim.kind is None:
+        return min(by_kind.values(), key=lambda word: _RANKS[word])
+    return by_kind[claim.kind]
+
+
+def _number(claim: Claim, value: int, caps: Caps) -> Iterator[Violation]:
+    cap = caps.of(claim.kind)
+    if value > cap:
+        yield violation(
+            "semantic.confidence.above_cap", claim.pointer, claim=claim.id, found=value, cap=cap
+        )
+
+
+def _word(claim: Claim, value: Confidence, caps: OrdinalCaps) -> Iterator[Violation]:
+    cap = _cap(caps, claim)
+    if _RANKS[value] > _RANKS[cap]:
+        yield violation(
+            "semantic.confidence.ordinal_above_cap",
+            claim.pointer,
+            claim=claim.id,
+            found=value,
+            cap=cap,
+            plan=caps.calibration_plan,
+        )
+
+
+def _faults(case: SemanticCase, claim: Claim) -> Iterator[Violation]:
+    numbers, words = case.policy.caps_bps, case.policy.ordinal_caps
+    match claim.confidence:
+        case None:
+            return
+        case int(value) if numbers is not None:
+            yield from _number(claim, value, numbers)
+        case int() if words is not None:
+            plan = words.calibration_plan
+            code = "semantic.confidence.not_calibrated"
+            yield violation(code, claim.pointer, claim=claim.id, plan=plan)
+        case str(value) if words is not None:
+            yield from _word(claim, value, words)
+        case _:
+            return
+
+
+@check("semantic.confidence", version=1, step=90)
+def confidence(case: SemanticCase) -> Finding:
+    """Numbers under ``caps_bps``, words under ``ordinal_caps``."""
+    if case.policy.caps_bps is None and case.policy.ordinal_caps is None:
+        return not_run("the policy has no caps")
+    return found(fault for claim in case.extraction.claims for fault in _faults(case, claim))

@@ -1,0 +1,49 @@
+"""Was each cited part observed inside the window that the question is about?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from counterfoil_schemas.violation import Violation, violation
+
+from counterfoil_worker.layers.check import Finding, check, found, not_run
+from counterfoil_worker.layers.semantic.case import SemanticCase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from counterfoil_worker.layers.extraction import Citation
+
+
+def _observed(case: SemanticCase, cite: Citation, window: tuple[int, int]) -> Iterator[Violation]:
+    item = case.items.get(cite.evidence)
+    locator = item.locators.get(cite.locator) if item else None
+    if locator is None:
+        return
+    names = {"evidence": cite.evidence, "locator": cite.locator}
+    if locator.observed_ms is None:
+        yield violation("semantic.time.not_observed", cite.pointer, **names)
+        return
+    start, end = locator.observed_ms
+    if start > end:
+        yield violation("semantic.time.reversed", cite.pointer, **names)
+        return
+    if start < window[0]:
+        yield violation(
+            "semantic.time.before_window", cite.pointer, **names, found=start, bound=window[0]
+        )
+    if end >= window[1]:
+        yield violation(
+            "semantic.time.after_window", cite.pointer, **names, found=end, bound=window[1]
+        )
+
+
+@check("semantic.time", version=1, step=40)
+def time(case: SemanticCase) -> Finding:
+    """The window is half-open: the start may equal its first value, the end not its second."""
+    window = case.generation.scope.window_ms
+    if window is None:
+        return not_run("the scope has no window")
+    return found(
+        fault for cite in case.cited_places.values() for fault in _observed(case, cite, window)
+    )

@@ -1,0 +1,1 @@
+"""Layer one: the right contract, a normal ending, one valid value, known citations."""

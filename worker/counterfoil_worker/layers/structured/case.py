@@ -1,0 +1,79 @@
+"""What the structured layer judges: one event's bytes, and what its names stood for."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from counterfoil_schemas.stored import StoredEvent
+
+from counterfoil_worker.json_text import JsonLimits, decode
+from counterfoil_worker.layers.structured.view import extract
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.canonical import Json
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_schemas.event import Generation
+    from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.vocabulary import AsOfBasis
+
+    from counterfoil_worker.layers.extraction import Extraction
+    from counterfoil_worker.layers.structured.compiled import CompiledContract
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructuredCase:
+    """One event, by its stored bytes. What is derived from them is computed once, when asked for.
+
+    ``compiled`` and ``policy`` are None when the event's reference was not stored at admission.
+    The checks run in order and stop at the first failure, so a check may ask for whatever the
+    checks before it have proved.
+    """
+
+    event: Digest
+    body: bytes
+    compiled: CompiledContract | None
+    contract_digest: Digest | None
+    policy: Policy | None
+    policy_digest: Digest | None
+    as_of_ms: int
+    as_of_basis: AsOfBasis
+
+    @cached_property
+    def stored(self) -> StoredEvent:
+        """The event. Raises pydantic's ``ValidationError`` when it breaks the wire contract."""
+        return StoredEvent.model_validate_json(self.body)
+
+    @property
+    def generation(self) -> Generation:
+        """The event's data."""
+        return self.stored.data
+
+    @property
+    def known(self) -> CompiledContract:
+        """The contract, once the contract check has proved that it is known."""
+        if self.compiled is None:
+            raise AssertionError("the contract check ends the layer when no contract is known")
+        return self.compiled
+
+    @cached_property
+    def output_bytes(self) -> bytes:
+        """The output's exact bytes; none when it has no text. Raises ``ValueError`` (base64)."""
+        output = self.generation.output
+        if output.text_base64 is not None:
+            return base64.b64decode(output.text_base64, validate=True)
+        return (output.text or "").encode()
+
+    @cached_property
+    def value(self) -> Json:
+        """The output as one JSON value. Raises ``JsonTextError``."""
+        bounds = self.known.contract.limits
+        limits = JsonLimits(bounds.max_bytes, bounds.max_depth, bounds.max_items)
+        return decode(self.output_bytes, limits)
+
+    @cached_property
+    def extraction(self) -> Extraction:
+        """What the contract's view finds in the output. Raises ``ViewMismatchError``."""
+        return extract(self.value, self.known.contract.view)

@@ -1,0 +1,1 @@
+"""The structured checks, one a module. Each rests on the ones before it: the first failure ends."""

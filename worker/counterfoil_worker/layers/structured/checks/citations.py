@@ -1,0 +1,25 @@
+"""Is every cited evidence id one that the event carries? Membership is not yet support."""
+
+from __future__ import annotations
+
+from counterfoil_schemas.violation import violation
+
+from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.structured.case import StructuredCase
+
+
+@check("structured.citations", version=1, step=80)
+def citations(case: StructuredCase) -> Finding:
+    """Ids only: whether the item may count, and supports the claim, is the next layer's."""
+    known = {item.id for item in case.generation.evidence}
+    return found(
+        violation(
+            "structured.citation.unknown_evidence",
+            citation.pointer,
+            claim=claim.id,
+            evidence=citation.evidence,
+        )
+        for claim in case.extraction.claims
+        for citation in claim.citations
+        if citation.evidence not in known
+    )

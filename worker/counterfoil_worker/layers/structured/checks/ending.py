@@ -1,0 +1,47 @@
+"""Did the model end normally? Asked before the text is read, so that a cut-off text is not blamed
+for being bad JSON.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.violation import violation
+
+from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.structured.case import StructuredCase
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from counterfoil_schemas.event import Output
+    from counterfoil_schemas.vocabulary import FinishReason
+
+_CODES: Final[Mapping[FinishReason, str]] = {
+    "length": "structured.ending.incomplete",
+    "content_filter": "structured.ending.filtered",
+    "error": "structured.ending.failed",
+    "unknown": "structured.ending.failed",
+    "stop": "structured.ending.unexpected",
+    "tool_calls": "structured.ending.unexpected",
+}
+
+
+def declined(output: Output) -> bool:
+    """Whether the model declined: by its finish reason, or by refusal words at a normal end."""
+    said_no = output.refusal is not None and output.finish_reason == "stop"
+    return output.finish_reason == "refusal" or said_no
+
+
+@check("structured.ending", version=1, step=30)
+def ending(case: StructuredCase) -> Finding:
+    """Declining is a legitimate end where the contract allows it; other ends must be listed."""
+    output, contract = case.generation.output, case.known.contract
+    at = "/output/finish_reason"
+    if declined(output):
+        allowed = contract.refusal == "allowed"
+        return found([] if allowed else [violation("structured.refusal.forbidden", at)])
+    if output.finish_reason in contract.endings:
+        return found([])
+    code = _CODES[output.finish_reason]
+    return found([violation(code, at, finish_reason=output.finish_reason)])

@@ -1,0 +1,28 @@
+"""Does the value match the contract's JSON Schema?"""
+
+from __future__ import annotations
+
+from counterfoil_schemas.violation import violation
+
+from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.structured.case import StructuredCase
+from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
+
+MAX_FAULTS = 20
+"""Places of one output that are reported."""
+
+
+@check("structured.schema", version=1, step=50)
+def schema(case: StructuredCase) -> Finding:
+    """Strict: formats are asserted, and the engine never reaches outside the contract."""
+    verdict = case.known.schema.faults(case.value, MAX_FAULTS)
+    return found(
+        violation(
+            "structured.schema.violated",
+            OUTPUT_TEXT + fault.pointer,
+            where=fault.pointer or "/",
+            keyword=fault.keyword,
+            rule=fault.schema_pointer,
+        )
+        for fault in verdict.faults
+    )

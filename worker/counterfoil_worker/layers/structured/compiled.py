@@ -1,0 +1,43 @@
+"""A contract made ready: its schema and invariants compiled once, used for every output."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.wire import thaw
+
+from counterfoil_worker.engines.cel import CelType, Expression, compile_expression
+from counterfoil_worker.engines.json_schema import CompiledSchema, compile_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from counterfoil_schemas.contract import Invariant, OutputContract
+
+INVARIANT_VARIABLES: Final[Mapping[str, CelType]] = {"output": CelType.DYN}
+"""What an invariant may read: the whole output."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledContract:
+    """A contract with its schema and invariants compiled. Not picklable: cache it per process."""
+
+    contract: OutputContract
+    schema: CompiledSchema
+    invariants: tuple[tuple[Invariant, Expression], ...]
+
+
+def compile_contract(contract: OutputContract) -> CompiledContract:
+    """Compile a contract that was vetted when it was put.
+
+    Raises the engines' errors when it was not: then nothing can be judged by it.
+    """
+    return CompiledContract(
+        contract,
+        compile_schema(thaw(contract.json_schema)),
+        tuple(
+            (item, compile_expression(item.cel, INVARIANT_VARIABLES, "bool"))
+            for item in contract.invariants
+        ),
+    )

@@ -1,0 +1,72 @@
+"""The structured layer's verdict: checks in order, the first failure ends, one receipt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.digest import digest_bytes
+from counterfoil_schemas.expansion import expanded_digest, manifest_digest
+from counterfoil_schemas.receipt import Input, Receipt, Validator
+from pydantic import ValidationError
+
+from counterfoil_worker.layers.check import Finding, LayerCheck, checks_of, run_checks
+from counterfoil_worker.layers.structured import checks
+from counterfoil_worker.layers.structured.case import StructuredCase
+from counterfoil_worker.layers.structured.checks.ending import declined
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.vocabulary import StructuredOutcome
+
+VALIDATOR: Final = Validator(id="counterfoil.structured", version=1)
+CHECKS: Final = checks_of(checks, StructuredCase)
+
+ENDING: Final = "structured.ending"
+"""The check after which an output that declined needs no further one."""
+
+ORDER: Final[tuple[StructuredOutcome, ...]] = ("malformed", "rejected", "accepted")
+"""The strongest first."""
+
+
+def _inputs(case: StructuredCase) -> tuple[Input, ...]:
+    """What the layer read. The parts of an event that cannot be read are not named."""
+    named = [("event", case.event, "producer")]
+    if case.contract_digest is not None:
+        named.append(("contract", case.contract_digest, "registry"))
+    if case.policy_digest is not None:
+        named.append(("policy", case.policy_digest, "registry"))
+    try:
+        generation = case.generation
+        output = digest_bytes(case.output_bytes)
+    except (ValidationError, ValueError):
+        return tuple(Input(name=n, digest=d, attested_by=by) for n, d, by in named)
+    named.append(("expanded", expanded_digest(generation), "producer"))
+    named.append(("manifest", manifest_digest(generation.evidence), "producer"))
+    named.append(("output", output, "producer"))
+    return tuple(Input(name=n, digest=d, attested_by=by) for n, d, by in named)
+
+
+def judge(case: StructuredCase) -> Receipt:
+    """Judge one event's structure. Total: every event has exactly one receipt."""
+    refused = False
+
+    def ended(item: LayerCheck[StructuredCase], finding: Finding) -> str | None:
+        """Each check rests on the ones before it; a model that declined gave no value to check."""
+        nonlocal refused
+        if finding.status != "pass":
+            return f"{item.id} failed"
+        refused = item.id == ENDING and declined(case.generation.output)
+        return "the model declined" if refused else None
+
+    run = run_checks(CHECKS, case, stop=ended, order=ORDER)
+    return Receipt(
+        layer="structured",
+        validator=VALIDATOR,
+        outcome="refused" if refused else run.outcome,
+        inputs=_inputs(case),
+        parents=(case.event,),
+        as_of_ms=case.as_of_ms,
+        as_of_basis=case.as_of_basis,
+        checks=run.checks,
+        violations=run.violations,
+        derived=run.derived,
+    )

@@ -1,0 +1,43 @@
+#!lua
+-- Take ready runs of a lane as a batch whose lease ends after the queue time.
+-- ARGV  lane runs max_bytes queue_ms bound token
+-- Returns  {'ok', batch, rid...} in ready order, {'full'} or {'empty'}
+local lane, token = ARGV[1], ARGV[6]
+local ready = 'ready:' .. lane
+
+local function answer(batch)
+  return {'ok', batch.number, unpack(batch.members)}
+end
+
+local given = call('HGET', key('tokens'), token)
+if given then return answer(whole_batch(given)) end
+if call('ZCARD', key('leases')) >= int(ARGV[5], 'bound') then return {'full'} end
+
+local limit = lane == 'alone' and 1 or int(ARGV[2], 'runs')
+local found = call('ZRANGE', key(ready), 0, limit - 1, 'WITHSCORES')
+if #found == 0 then return {'empty'} end
+int(call('GET', key('seq')), 'seq')
+
+local members, values, bytes, max_bytes = {}, {}, 0, int(ARGV[3], 'max_bytes')
+for i = 1, #found, 2 do
+  local run = fields('run:' .. found[i], 'state', 'size')
+  if run.state ~= 'ready' then corrupt('run ' .. found[i] .. ' stands in ' .. ready) end
+  bytes = bytes + int(run.size, 'size')
+  if i > 1 and bytes > max_bytes then break end
+  members[#members + 1] = found[i]
+  values[#values + 1] = found[i]
+  values[#values + 1] = text(tonumber(found[i + 1]))
+end
+
+local number = text(call('INCR', key('seq')))
+if call('EXISTS', key('batch:' .. number)) == 1 then corrupt('batch ' .. number .. ' is there') end
+call('HSET', key('batch:' .. number), 'by', token, 'alone', lane == 'alone' and '1' or '0',
+  'left', text(#members))
+call('HSET', key('batch:' .. number), unpack(values))
+call('ZADD', key('leases'), text(now_ms() + int(ARGV[4], 'queue_ms')), number)
+call('HSET', key('tokens'), token, number)
+for _, rid in ipairs(members) do
+  call('HSET', key('run:' .. rid), 'state', 'leased', 'holder', number)
+end
+call('ZREM', key(ready), unpack(members))
+return answer({number = number, members = members})

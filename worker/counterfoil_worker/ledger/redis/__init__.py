@@ -1,0 +1,10 @@
+"""The ledger in Valkey or Redis 7+: every command is one server-side script of ``lua/``."""
+
+from __future__ import annotations
+
+from counterfoil_worker.ledger.redis.inbox import RedisInbox
+from counterfoil_worker.ledger.redis.ledger import RedisLedger
+from counterfoil_worker.ledger.redis.objects import RedisObjects
+from counterfoil_worker.ledger.redis.store import connect
+
+__all__ = ["RedisInbox", "RedisLedger", "RedisObjects", "connect"]

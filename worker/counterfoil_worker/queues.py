@@ -1,0 +1,54 @@
+"""Names that dispatcher and workers share: the broker's queues and what goes through them.
+
+A message is a hint and carries names only: a lost one costs its lease, a second one does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from counterfoil_worker.ports import ALONE, LIVE, UnavailableError
+
+WORK_QUEUE: Final = "counterfoil.work"
+"""Batches of every kind; served by as many worker children as the machine has room for."""
+
+ALONE_QUEUE: Final = "counterfoil.alone"
+"""Suspects, one run a batch, every link of their chain; served by workers of one child."""
+
+JUDGE_QUEUE: Final = "counterfoil.judge"
+"""Reserved for runs that need a verifier's call; nothing is sent there yet."""
+
+QUEUES: Final = (WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Which queue the batches of a lane go to."""
+
+    lane: str
+    queue: str
+
+
+ROUTES: Final = (Route(LIVE, WORK_QUEUE), Route(ALONE, ALONE_QUEUE))
+"""Lanes that are leased from. A lane without a worker on its queue must not be here: its leases
+would only run out, over and over. The judge lane joins together with its task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parcel:
+    """A leased batch on its way to a worker: names only, so that nothing of it can go stale."""
+
+    tenant: str
+    partition: int
+    batch: int
+    queue: str
+
+
+class BrokerUnavailableError(UnavailableError):
+    """The broker did not take a message. The ledger is not concerned: send it again later."""
+
+
+Send: TypeAlias = Callable[[Parcel], None]
+"""Hands a parcel to the broker. Raises ``BrokerUnavailableError``; then it may have gone or not."""
