@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import ConfigDict, StringConstraints, model_validator
 
 from counterfoil_schemas.behavior import Behavior
 from counterfoil_schemas.evidence import EvidenceItem
 from counterfoil_schemas.impact import Impact
 from counterfoil_schemas.judgment import Adjudication, Judgment
 from counterfoil_schemas.scope import Scope
-from counterfoil_schemas.vocabulary import FinishReason, Label, Millis, ObjectRef
+from counterfoil_schemas.vocabulary import GENERATION_TYPE, FinishReason, Label, Millis, ObjectRef
 from counterfoil_schemas.wire import Wire
+
+
+EventAttribute = Annotated[str, StringConstraints(min_length=1, max_length=512)]
+"""An ``id`` or ``source``: they are repeated in receipts and results."""
 
 
 class Model(Wire):
@@ -62,3 +66,22 @@ class Generation(Wire):
     adjudications: tuple[Adjudication, ...] = ()
     impact: Impact | None = None
     behavior: Behavior | None = None
+
+
+class GenerationEvent(Wire):
+    """A generation event as producers write it: the CloudEvents 1.0 envelope and its data.
+
+    Extension attributes are allowed by CloudEvents and are read by nobody here, so this model,
+    unlike its data, does not refuse names that it does not know.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    specversion: Literal["1.0"] = "1.0"
+    id: EventAttribute
+    source: EventAttribute
+    type: Literal["counterfoil.generation.v1"] = GENERATION_TYPE
+    time: str | None = None
+    subject: str | None = None
+    datacontenttype: Literal["application/json"] | None = None
+    data: Generation

@@ -1,11 +1,12 @@
 """The expanded form of a generation: what people write, with every inline body named by digest.
 
-People write the short form; receipts name both. Pure and total: the same generation always
-expands to the same bytes.
+People write the short form; receipts name both. Pure: the same generation always expands to the
+same bytes.
 """
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.canonical import canonical_bytes
@@ -16,8 +17,18 @@ if TYPE_CHECKING:
 
     from pydantic import JsonValue
 
-    from counterfoil_schemas.event import Generation
+    from counterfoil_schemas.event import Generation, Output
     from counterfoil_schemas.evidence import EvidenceItem
+
+
+def output_bytes(output: Output) -> bytes | None:
+    """The exact bytes that the model returned; None when it returned none.
+
+    Raises ``ValueError`` when ``text_base64`` is not base64 (RFC 4648, section 4, with padding).
+    """
+    if output.text_base64 is not None:
+        return base64.b64decode(output.text_base64, validate=True)
+    return None if output.text is None else output.text.encode()
 
 
 def content_digest(item: EvidenceItem) -> Digest:
@@ -39,7 +50,7 @@ def expand_item(item: EvidenceItem) -> dict[str, JsonValue]:
 
 
 def manifest_of(evidence: Sequence[EvidenceItem]) -> dict[str, JsonValue]:
-    """The list of evidence, ordered by id: the order in which items were sent has no meaning."""
+    """The list of evidence in canonical order: the order in which it was sent has no meaning."""
     listed = [expand_item(item) for item in evidence]
     return {"items": sorted(listed, key=canonical_bytes)}
 
@@ -50,11 +61,15 @@ def manifest_digest(evidence: Sequence[EvidenceItem]) -> Digest:
 
 
 def expand(generation: Generation) -> dict[str, JsonValue]:
-    """The generation's data with evidence and output texts replaced by their digests."""
+    """The generation's data with evidence and output bytes replaced by their digests.
+
+    Raises ``ValueError`` as ``output_bytes`` does.
+    """
     data = generation.model_dump(mode="json", exclude_none=True, exclude={"evidence", "output"})
-    output = generation.output.model_dump(mode="json", exclude_none=True, exclude={"text"})
-    if generation.output.text is not None:
-        output["digest"] = digest_bytes(generation.output.text.encode())
+    output = generation.output.model_dump(mode="json", exclude_none=True, exclude={"text", "text_base64"})
+    exact = output_bytes(generation.output)
+    if exact is not None:
+        output["digest"] = digest_bytes(exact)
     evidence: list[JsonValue] = [expand_item(item) for item in generation.evidence]
     return {**data, "output": output, "evidence": evidence}
 

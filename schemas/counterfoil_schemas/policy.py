@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from counterfoil_schemas.contract import ObjectName, ObjectVersion
+from counterfoil_schemas.scope import MAX_SERVICES
 from counterfoil_schemas.vocabulary import (
     Bps,
     ClaimKind,
@@ -117,6 +118,8 @@ class Attestation(Wire):
     states: AttestationNeed = "any"
     independent_verifiers: bool = False
     """Refuse a verifier of the model's own family, or one that hides its family."""
+    bound_judgments: bool = False
+    """Refuse a judgment that does not name, by digest, the claim text and the bytes it judged."""
 
 
 class ToolRule(Wire):
@@ -140,7 +143,10 @@ class Policy(Wire):
 
     ``contract`` is the only contract whose outputs it judges. ``judgments`` says whether they come
     ``with_event`` (a missing one is a rejection) or ``later`` (the run waits, at most
-    ``deadline_ms``, and then ends as ``on_deadline`` says).
+    ``deadline_ms``, and then ends as ``on_deadline`` says). An output with fewer than
+    ``min_claims`` claims is rejected: by default nothing is accepted in which there was nothing to
+    check. ``max_evidence_age_ms`` (from acquisition to the as-of time) and ``min_reliability_bps``
+    bound the evidence that may support a claim; an item that does not say is refused.
     """
 
     kind: Literal["policy"] = "policy"
@@ -153,7 +159,10 @@ class Policy(Wire):
     as_of: Literal["admission"] = "admission"
     judgments: Literal["with_event", "later"] = "with_event"
     citation_mode: Literal["strict", "background"] = "strict"
-    services: tuple[Label, ...] | None = None
+    min_claims: Annotated[int, Field(ge=0, le=5_000)] = 1
+    services: Annotated[tuple[Label, ...], Field(max_length=MAX_SERVICES)] | None = None
+    max_evidence_age_ms: Annotated[int, Field(ge=0)] | None = None
+    min_reliability_bps: Bps | None = None
     severity: SeverityRule | None = None
     derived: Annotated[tuple[DerivedValue, ...], Field(max_length=20)] = ()
     caps_bps: Caps | None = None

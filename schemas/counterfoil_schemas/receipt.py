@@ -68,11 +68,17 @@ class Receipt(Wire):
     derived: JsonObject = Field(default_factory=dict, validate_default=True)
 
 
+class DigestSet(Wire):
+    """A digest as in-toto writes it: the algorithm is the key, the digits stand alone."""
+
+    sha256: Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
+
+
 class Subject(Wire):
     """The generation that a receipt is about."""
 
     name: str
-    digest: dict[Literal["sha256"], Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]]
+    digest: DigestSet
 
 
 class Statement(Wire):
@@ -96,7 +102,7 @@ def subject_name(tenant: str, source: str, event_id: str) -> str:
 def statement(receipt: Receipt, *, name: str, event_digest: Digest) -> Statement:
     """The Statement that carries ``receipt`` about the generation of that name and digest."""
     return Statement(
-        subject=(Subject(name=name, digest={"sha256": hex_of(event_digest)}),),
+        subject=(Subject(name=name, digest=DigestSet(sha256=hex_of(event_digest))),),
         predicateType=PREDICATE_TYPE.format(layer=receipt.layer),
         predicate=receipt,
     )

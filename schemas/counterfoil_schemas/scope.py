@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
 from counterfoil_schemas.digest import Digest
 from counterfoil_schemas.vocabulary import Label, Millis
 from counterfoil_schemas.wire import Wire
@@ -23,4 +27,11 @@ class Scope(Wire):
     task: Label | None = None
     manifest: Digest | None = None
     snapshot: Label | None = None
-    services: tuple[Label, ...] = ()
+    services: Annotated[tuple[Label, ...], Field(max_length=MAX_SERVICES)] = ()
+
+    @model_validator(mode="after")
+    def _window_runs_forward(self) -> Self:
+        if self.window_ms is not None and self.window_ms[0] >= self.window_ms[1]:
+            message = "a window ends after it starts: nothing lies inside another one"
+            raise ValueError(message)
+        return self

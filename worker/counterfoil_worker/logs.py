@@ -1,6 +1,6 @@
 """Logging: one JSON object per line on standard error, an event name and its fields.
 
-    log.warning("intake.dead", extra=fields(tenant="default", code="door.not_json"))
+    log.warning("intake.dead", extra={"tenant": "default", "code": "door.not_json"})
 
 Fields are names, numbers, digests and codes: never what a user sent, never an address with a
 password.
@@ -9,31 +9,24 @@ password.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import logging
 import sys
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-import orjson
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import TextIO
-
-FieldValue: TypeAlias = str | int | float | bool | None
-
-_ATTRIBUTE: Final = "counterfoil_fields"
-"""Where a log record carries its fields; the prefix keeps it apart from logging's own."""
 
 ROOT: Final = "counterfoil_worker"
 
-
-def fields(**values: FieldValue) -> Mapping[str, Mapping[str, FieldValue]]:
-    """Give what ``extra`` takes to carry these fields on a log record."""
-    return {_ATTRIBUTE: values}
+_STANDARD: Final = frozenset(
+    (*vars(logging.LogRecord("", 0, "", 0, "", None, None)), "message", "asctime", "taskName")
+)
+"""Attributes of every record; whatever else one has was given as ``extra``."""
 
 
 class JsonLines(logging.Formatter):
-    """Write a record as one line of JSON: time, level, logger, event, then its fields."""
+    """Write a record as one line of JSON: time, level, logger, process, event, then its fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write the record; whatever JSON does not have is written as text."""
@@ -41,14 +34,14 @@ class JsonLines(logging.Formatter):
             "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(),
             "level": record.levelname,
             "logger": record.name,
+            "process": record.process,
             "event": record.getMessage(),
         }
-        carried: object = getattr(record, _ATTRIBUTE, None)
-        if isinstance(carried, dict):
-            line |= carried
+        line |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+        # ASCII: half a surrogate pair in a foreign message must not keep the line from being written.
+        return json.dumps(line, default=str)
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:

@@ -401,7 +401,7 @@ class Ledger(Protocol):
         """Forget the answers to entries below ``low``; entries below it are ``stale`` from now."""
         ...
 
-    def lease(
+    def lease(  # noqa: PLR0913  (each bounds another thing)
         self,
         lane: str,
         *,
@@ -446,7 +446,7 @@ class Ledger(Protocol):
         """First writer wins."""
         ...
 
-    def release(
+    def release(  # noqa: PLR0913  (one effect, its object and its fence)
         self,
         rids: Sequence[str],
         batch: int,

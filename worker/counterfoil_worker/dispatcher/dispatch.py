@@ -12,7 +12,6 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.logs import fields
 from counterfoil_worker.ports import ALONE, LeaseRefused, UnavailableError
 from counterfoil_worker.queues import ROUTES, Parcel, Route, Send
 
@@ -54,55 +53,77 @@ class Offered:
     waiting: bool = False
 
 
+class _Suspects:
+    """Isolated batches of one partition that this dispatcher leased and that are under way."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._leased: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._leased)
+
+    def add(self, lease: Lease) -> None:
+        """Remember a batch, which has one member."""
+        self._leased[lease.batch] = lease.rids[0]
+
+    def refresh(self) -> None:
+        """Forget what has ended."""
+        if not self._leased:
+            return
+        views = self._ledger.views(list(self._leased.values()))
+        self._leased = {
+            batch: rid
+            for (batch, rid), view in zip(self._leased.items(), views, strict=True)
+            if view is not None and view.state == "leased" and view.holder == batch
+        }
+
+
 class _Source:
     """A lane of a partition: where leases are taken from."""
 
-    def __init__(self, ledger: Ledger, partition: int, route: Route, rules: BatchRules) -> None:
-        self.partition = partition
-        self.route = route
+    def __init__(
+        self, ledger: Ledger, at: tuple[int, Route], rules: BatchRules, suspects: _Suspects
+    ) -> None:
+        self.partition, self.route = at
         self._ledger = ledger
         self._rules = rules
+        self._suspects = suspects
         self._runs = 1
         self._token = secrets.token_hex(16)
-        self._isolated: list[tuple[str, int]] = []
+
+    @property
+    def isolates(self) -> bool:
+        """Whether its batches are suspects, one run each."""
+        return self.route.lane == ALONE
 
     def lease(self) -> Lease | LeaseRefused:
         """Take what is ready, as much as the last answers suggest."""
-        isolating = self.route.lane == ALONE
-        if isolating and not self._has_room_for_suspect():
-            return LeaseRefused("full")
         rules = self._rules
+        if self.isolates and len(self._suspects) >= ALONE_AHEAD:
+            return LeaseRefused("full")
+        # Suspects are counted apart: neither they nor a flood of others shut the rest out.
+        apart = ALONE_AHEAD if self.isolates else len(self._suspects)
         answer = self._ledger.lease(
             self.route.lane,
             runs=self._runs,
             max_bytes=rules.max_bytes,
             queue_ms=rules.queue_ms,
-            # Suspects may go over the bound, so that a flood of others cannot shut them out.
-            bound=rules.bound + ALONE_AHEAD if isolating else rules.bound,
+            bound=rules.bound + apart,
             token=self._token,
         )
         # Kept until here: after a lost reply the same token gets the same batch.
         self._token = secrets.token_hex(16)
-        if isolating and not isinstance(answer, LeaseRefused):
-            self._isolated += ((rid, answer.batch) for rid in answer.rids)
+        if self.isolates and not isinstance(answer, LeaseRefused):
+            self._suspects.add(answer)
         return answer
 
     def is_drained(self, lease: Lease) -> bool:
         """Tell whether the batch took all there was, and set the size of the next one."""
         taken, asked = len(lease.rids), self._runs
-        if self.route.lane != ALONE:
+        if not self.isolates:
             self._runs = min(asked * 2, self._rules.runs) if taken >= asked else max(taken, 1)
         return taken < asked
-
-    def _has_room_for_suspect(self) -> bool:
-        if len(self._isolated) >= ALONE_AHEAD:
-            views = self._ledger.views([rid for rid, _ in self._isolated])
-            self._isolated = [
-                (rid, batch)
-                for (rid, batch), view in zip(self._isolated, views, strict=True)
-                if view is not None and view.state == "leased" and view.holder == batch
-            ]
-        return len(self._isolated) < ALONE_AHEAD
 
 
 class Dispatch:
@@ -113,8 +134,9 @@ class Dispatch:
     ) -> None:
         self._tenant = tenancy.name
         self._send = send
+        self._suspects = [_Suspects(ledger) for ledger in tenancy.ledgers]
         self._sources = [
-            _Source(ledger, partition, route, rules)
+            _Source(ledger, (partition, route), rules, self._suspects[partition])
             for partition, ledger in enumerate(tenancy.ledgers)
             for route in routes
         ]
@@ -130,14 +152,25 @@ class Dispatch:
             UnavailableError: a partition failed; the others had their turn.
         """
         self._flush()
+        outages = self._refresh()
         start, self._turn = self._turn, (self._turn + 1) % len(self._sources)
-        open_sources = self._sources[start:] + self._sources[:start]
-        offered, outages = Offered(), list[UnavailableError]()
+        sources, offered = self._sources[start:] + self._sources[:start], Offered()
         for _ in range(ROUNDS):
-            open_sources, offered = self._round(open_sources, offered, outages)
+            sources, offered = self._round(sources, offered, outages)
         if outages:
             raise outages[0]
-        return Offered(offered.batches, offered.runs, offered.waiting or bool(open_sources))
+        # Suspects under way wake nobody when they end, and others of them may be waiting.
+        waiting = offered.waiting or bool(sources) or any(map(len, self._suspects))
+        return Offered(offered.batches, offered.runs, waiting)
+
+    def _refresh(self) -> list[UnavailableError]:
+        outages: list[UnavailableError] = []
+        for suspects in self._suspects:
+            try:
+                suspects.refresh()
+            except UnavailableError as error:
+                outages.append(error)
+        return outages
 
     def _round(
         self, sources: Sequence[_Source], offered: Offered, outages: list[UnavailableError]
@@ -172,13 +205,13 @@ class Dispatch:
         self._flush()
         log.debug(
             "dispatch.sent",
-            extra=fields(
-                tenant=parcel.tenant,
-                partition=parcel.partition,
-                batch=parcel.batch,
-                queue=parcel.queue,
-                runs=len(lease.rids),
-            ),
+            extra={
+                "tenant": parcel.tenant,
+                "partition": parcel.partition,
+                "batch": parcel.batch,
+                "queue": parcel.queue,
+                "runs": len(lease.rids),
+            },
         )
 
     def _flush(self) -> None:

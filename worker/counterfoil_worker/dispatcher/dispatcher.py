@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from counterfoil_worker.dispatcher.dispatch import BatchRules, Dispatch, Offered
 from counterfoil_worker.dispatcher.intake import Intake, IntakeRules
 from counterfoil_worker.dispatcher.sweep import Sweep, SweepRules, Swept
-from counterfoil_worker.logs import fields
 from counterfoil_worker.ports import LIVE, UnavailableError
 from counterfoil_worker.queues import ROUTES, BrokerUnavailableError, Route, Send
 
@@ -57,6 +56,7 @@ class Rules:
     """Lanes with an inbox; the first is read first."""
     routes: tuple[Route, ...] = ROUTES
     """Lanes that are leased from, and the queues of their batches."""
+    idle_block_ms: int = IDLE_BLOCK_MS
 
     @property
     def longest_gap_ms(self) -> int:
@@ -68,7 +68,8 @@ class Rules:
 class Progress:
     """What one step did. ``failures``: parts that failed; each is in the log.
 
-    ``waiting``: ready runs may have found no free lease.
+    A part that failed may have done something and counts for nothing here. ``waiting``: ready
+    runs may have found no free lease.
     """
 
     answers: Counter[AdmitStatus] = field(default_factory=Counter["AdmitStatus"])
@@ -143,20 +144,21 @@ class Dispatcher:
         """How long each inbox may be waited on. Only one can be at a time, so they share."""
         if not self._last.idle:
             return 0
-        longest = BUSY_BLOCK_MS if self._last.waiting else IDLE_BLOCK_MS
-        return max(1, longest // len(self._intakes))
+        idle_ms = self._rules.idle_block_ms
+        longest = min(BUSY_BLOCK_MS, idle_ms) if self._last.waiting else idle_ms
+        return longest // len(self._intakes)
 
     def _attempt(self, part: str, work: Callable[[], T], otherwise: T) -> T:
         """Do one part of a step; a failure is logged, and the others have their turn."""
         try:
             return work()
         except BrokerUnavailableError as error:
-            log.warning("dispatcher.broker_unavailable", extra=fields(part=part, error=str(error)))
+            log.warning("dispatcher.broker_unavailable", extra={"part": part, "error": str(error)})
         except UnavailableError as error:
             self._outage = True
-            log.warning("dispatcher.store_unavailable", extra=fields(part=part, error=str(error)))
+            log.warning("dispatcher.store_unavailable", extra={"part": part, "error": str(error)})
         except Exception:
-            log.exception("dispatcher.failed", extra=fields(part=part))
+            log.exception("dispatcher.failed", extra={"part": part})
         self._failures += 1
         return otherwise
 
@@ -190,7 +192,7 @@ class Dispatcher:
         for sweep in self._sweeps:
             self._attempt("grace", partial(sweep.grace, mark), None)
         if self._failures == failures:
-            log.warning("dispatcher.grace", extra=fields(mark=mark))
+            log.warning("dispatcher.grace", extra={"mark": mark})
             self._outage = False
             self._swept_ms = now
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from counterfoil_schemas.digest import partition_of, partition_of_bytes
 from counterfoil_worker.admission import DEFAULT_LIMITS, Arrival, DoorLimits, open_entry, run_id
 from counterfoil_worker.conclusion import conflict_result
-from counterfoil_worker.logs import fields
 from counterfoil_worker.ports import (
     Admit,
     AdmitDead,
@@ -215,8 +214,8 @@ class Intake:
         entry_ids = (entry.entry_id for entry, _ in group)
         return list(zip(entry_ids, answers, strict=True))
 
-    def _fields(self, **values: str) -> Mapping[str, object]:
-        return fields(tenant=self._tenancy.name, lane=self._lane, **values)
+    def _fields(self, **values: str) -> Mapping[str, str]:
+        return {"tenant": self._tenancy.name, "lane": self._lane, **values}
 
 
 def _written_ms(entry: StreamEntry) -> int:

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker.conclusion import gave_out, overdue
-from counterfoil_worker.logs import fields
 from counterfoil_worker.ports import CorruptError, UnavailableError
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_worker.dispatcher.tenancy import Tenancy
-    from counterfoil_worker.logs import FieldValue
     from counterfoil_worker.ports import Conclude, Ledger, ObjectStore, RunView
 
 log: Final = logging.getLogger(__name__)
@@ -163,8 +161,8 @@ class Sweep:
         policy = _read_policy(self._tenancy.objects, run.policy)
         return overdue(run, _event(ledger, run), policy)
 
-    def _fields(self, **values: FieldValue) -> Mapping[str, object]:
-        return fields(tenant=self._tenancy.name, **values)
+    def _fields(self, **values: str | int) -> Mapping[str, str | int]:
+        return {"tenant": self._tenancy.name, **values}
 
 
 def _try_to_conclude(
@@ -196,5 +194,5 @@ def _read_policy(objects: ObjectStore, digest: Digest | None) -> Policy | None:
     try:
         return None if body is None else Policy.model_validate_json(body)
     except ValidationError:
-        log.exception("sweep.policy_unreadable", extra=fields(policy=digest))
+        log.exception("sweep.policy_unreadable", extra={"policy": digest})
         return None

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from counterfoil_worker.engines.bounds import quote
@@ -57,8 +58,8 @@ __all__ = [
     "vet_expression",
 ]
 
-ResultType: TypeAlias = Literal[CelType.BOOL, CelType.INT, CelType.STRING]
-"""What a rule may compute: an invariant a bool, a derived value an integer or a string."""
+ResultType: TypeAlias = Literal[CelType.BOOL, CelType.INT, CelType.STRING, "bool", "int", "string"]
+"""What a rule may compute, as a type or by its name in the wire contract."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Expression:
 
     _compiled: Compiled
     _variables: tuple[tuple[str, CelType], ...]
-    _result: ResultType
+    _result: CelType
 
     def evaluate(self, values: Mapping[str, Json] | BoundValues) -> Verdict:
         """Compute the expression over JSON values, one for each declared variable.
@@ -112,10 +113,7 @@ def vet_expression(
         variables: the names it may use, and their types.
         result: the type it must have; one that depends on the data is checked when it comes.
     """
-    faults = tuple(text_faults(text))
-    if faults:
-        return faults
-    return tuple(sorted({*cost_faults(text), *_engine_faults(text, variables, result)}))
+    return _faults(text, _declared(variables), CelType(result))
 
 
 def compile_expression(
@@ -126,10 +124,26 @@ def compile_expression(
     Raises:
         ExpressionError: vetting would refuse it; vet it to learn why.
     """
-    if vet_expression(text, variables, result):
+    return _expression(text, _declared(variables), CelType(result))
+
+
+@lru_cache(maxsize=256)
+def _expression(
+    text: str, declared: tuple[tuple[str, CelType], ...], result: CelType
+) -> Expression:
+    """Compile once for each process; errors are not kept."""
+    if _faults(text, declared, result):
         raise ExpressionError("vetting refuses the expression: vet it to learn why")
-    declared = _declared(variables)
     return Expression(environment(declared).compile(text), declared, result)
+
+
+def _faults(
+    text: str, declared: tuple[tuple[str, CelType], ...], result: CelType
+) -> tuple[ExpressionFault, ...]:
+    faults = tuple(text_faults(text))
+    if faults:
+        return faults
+    return tuple(sorted({*cost_faults(text), *_engine_faults(text, declared, result)}))
 
 
 # --- the engine -------------------------------------------------------------------------------
@@ -140,10 +154,10 @@ def _declared(variables: Mapping[str, CelType]) -> tuple[tuple[str, CelType], ..
 
 
 def _engine_faults(
-    text: str, variables: Mapping[str, CelType], result: ResultType
+    text: str, variables: tuple[tuple[str, CelType], ...], result: CelType
 ) -> Iterator[ExpressionFault]:
     """Compile, check the type of the result, and try each pattern."""
-    declared = environment(_declared(variables))
+    declared = environment(variables)
     try:
         compiled = declared.compile(text)
     except RuntimeError as error:
@@ -184,7 +198,7 @@ def _offset(text: str, line: int, column: int) -> int:
     return sum(len(part) + 1 for part in before) + max(column, 1) - 1
 
 
-def _verdict(value: Value, result: ResultType) -> Verdict:
+def _verdict(value: Value, result: CelType) -> Verdict:
     """Take a value of exactly the required type, and nothing else, for a result."""
     kind = value.type()
     if kind == ERROR:

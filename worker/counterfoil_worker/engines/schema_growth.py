@@ -18,7 +18,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.bounds import MAX_DEPTH
 from counterfoil_worker.engines.schema_survey import REFERENCES, child_pointer, children
 
 if TYPE_CHECKING:
@@ -46,12 +45,15 @@ class Growth:
     endless: bool
 
 
-def find_growth(found: Survey, matches: Callable[[str, str], bool]) -> Growth | None:
+def find_growth(
+    found: Survey, matches: Callable[[str, str], bool], max_depth: int
+) -> Growth | None:
     """Give the subschema from which checks grow beyond `MAX_CHECKS`, or None.
 
     Args:
         found: a survey of a schema without other faults: all references resolve.
         matches: whether a pattern (first) matches a property name (second).
+        max_depth: levels that an instance may have.
     """
     silent = {place: _silent_targets(found, item) for place, item in found.subschemas.items()}
     order = _bottom_up(silent)
@@ -61,18 +63,24 @@ def find_growth(found: Survey, matches: Callable[[str, str], bool]) -> Growth | 
     for place in order:
         closures[place] = _closure(place, silent[place], closures)
     steps = {place: _steps(found, runs, matches) for place, runs in closures.items()}
-    return _first_excess({place: runs.total() for place, runs in closures.items()}, steps)
+    checks = {place: runs.total() for place, runs in closures.items()}
+    return _first_excess(checks, steps, max_depth)
 
 
-def _first_excess(checks: dict[str, int], steps: dict[str, list[Step]]) -> Growth | None:
+def _first_excess(
+    checks: dict[str, int], steps: dict[str, list[Step]], max_depth: int
+) -> Growth | None:
     """Count level by level; `checks` are those of level 0."""
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(max_depth + 1):
         excessive = sorted(place for place, count in checks.items() if count > MAX_CHECKS)
         if excessive:
             return Growth(excessive[0], endless=False)
-        checks = {
+        deeper = {
             place: max(step.checks(checks) for step in options) for place, options in steps.items()
         }
+        if deeper == checks:
+            break
+        checks = deeper
     return None
 
 

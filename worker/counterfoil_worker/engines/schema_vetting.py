@@ -14,29 +14,31 @@ them grows in proportion to the instance (64 000 items in 8 ms), where others ta
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 import jsonschema_rs
 
-from counterfoil_worker.engines.bounds import pointer_to, quote
+from counterfoil_worker.engines.bounds import MAX_DEPTH, pointer_to, quote
 from counterfoil_worker.engines.schema_document import (
     SchemaFault,
     SchemaFaultCode,
     document_faults,
 )
 from counterfoil_worker.engines.schema_growth import MAX_CHECKS, find_growth
-from counterfoil_worker.engines.schema_survey import (
-    REFERENCES,
-    is_absolute,
-    survey,
+from counterfoil_worker.engines.schema_references import (
+    name_faults,
+    place_of,
+    reference_faults,
+    shown,
 )
+from counterfoil_worker.engines.schema_survey import survey
 from counterfoil_worker.engines.schema_vocabulary import unknown_format, unknown_keyword
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_worker.engines.schema_survey import Schema, Subschema, Survey
+    from counterfoil_worker.engines.schema_survey import Schema, Subschema
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 """The one dialect taken; a schema without `$schema` is read as this one."""
@@ -56,12 +58,22 @@ MAX_FAULTS: Final = 100
 """Faults reported for one schema: the first by place."""
 
 
-def vet_schema(schema: Schema) -> tuple[SchemaFault, ...]:
+def vet_schema(schema: Schema, max_depth: int = MAX_DEPTH) -> tuple[SchemaFault, ...]:
     """Give every reason not to take a schema, by place; none means that it may be used.
 
     Pure: no reference is followed outside the document. At most `MAX_FAULTS` are given.
+
+    Args:
+        schema: the schema as JSON.
+        max_depth: levels that instances may have, if the caller bounds them further.
     """
-    for step in (document_faults, _subschema_faults, _growth_faults, _engine_faults):
+    steps = (
+        document_faults,
+        _subschema_faults,
+        partial(_growth_faults, max_depth=max_depth),
+        _engine_faults,
+    )
+    for step in steps:
         faults = sorted(set(step(schema)))
         if faults:
             return tuple(faults[:MAX_FAULTS])
@@ -97,13 +109,13 @@ def build(schema: Schema) -> jsonschema_rs.Draft202012Validator:
 def _subschema_faults(schema: Schema) -> Iterator[SchemaFault]:
     """Check the whole against the meta-schema, and each subschema against our own rules."""
     found = survey(schema)
-    yield from _name_faults(found)
+    yield from name_faults(found)
     patterns = 0
     for subschema in found.subschemas.values():
         patterns += len(_patterns(subschema))
         yield from _dialect_faults(subschema)
         yield from _keyword_faults(subschema)
-        yield from _reference_faults(found, subschema)
+        yield from reference_faults(found, subschema)
         if patterns <= MAX_PATTERNS:
             yield from _pattern_faults(subschema)
     if len(found.subschemas) > MAX_SUBSCHEMAS or patterns > MAX_PATTERNS:
@@ -137,7 +149,7 @@ def _meta_schema() -> jsonschema_rs.Draft202012Validator:
 def _dialect_faults(subschema: Subschema) -> Iterator[SchemaFault]:
     dialect = subschema.keywords().get("$schema", DIALECT)
     if isinstance(dialect, str) and dialect.removesuffix("#") != DIALECT:
-        place = _place(subschema, "$schema")
+        place = place_of(subschema, "$schema")
         message = f"only {DIALECT} is taken, not {quote(dialect)}: migrate the schema"
         yield SchemaFault(place, SchemaFaultCode.DIALECT, message)
 
@@ -145,7 +157,7 @@ def _dialect_faults(subschema: Subschema) -> Iterator[SchemaFault]:
 def _keyword_faults(subschema: Subschema) -> Iterator[SchemaFault]:
     """Report names that no rule reads, and formats that nothing asserts."""
     for keyword, value in subschema.keywords().items():
-        place = _place(subschema, keyword)
+        place = place_of(subschema, keyword)
         if message := unknown_keyword(keyword):
             yield SchemaFault(place, SchemaFaultCode.KEYWORD, message)
         if keyword == "format" and isinstance(value, str) and (message := unknown_format(value)):
@@ -156,9 +168,9 @@ def _patterns(subschema: Subschema) -> list[tuple[str, str]]:
     """Give the patterns of one subschema, each with its place."""
     keywords = subschema.keywords()
     pattern, named = keywords.get("pattern"), keywords.get("patternProperties")
-    found = [(_place(subschema, "pattern"), pattern)] if isinstance(pattern, str) else []
+    found = [(place_of(subschema, "pattern"), pattern)] if isinstance(pattern, str) else []
     if isinstance(named, dict):
-        found.extend((_place(subschema, "patternProperties", name), name) for name in named)
+        found.extend((place_of(subschema, "patternProperties", name), name) for name in named)
     return found
 
 
@@ -181,52 +193,24 @@ def _compiled_pattern(pattern: str) -> jsonschema_rs.Draft202012Validator | None
         return None
 
 
-def _name_faults(found: Survey) -> Iterator[SchemaFault]:
-    """Report identifiers that two schemas share, or whose meaning depends on a base."""
-    for name, places in (*found.ids.items(), *((key[1], at) for key, at in found.anchors.items())):
-        for place in sorted(set(places))[1:]:
-            message = f"the identifier {quote(name)} is taken by another subschema: rename one"
-            yield SchemaFault(_shown(place), SchemaFaultCode.IDENTIFIER, message)
-    for name, places in found.ids.items():
-        if not is_absolute(name) and any(places):
-            message = f"the $id {quote(name)} of a subschema is relative: write an absolute URI"
-            yield SchemaFault(_shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
-
-
-def _reference_faults(found: Survey, subschema: Subschema) -> Iterator[SchemaFault]:
-    for keyword in REFERENCES:
-        reference = subschema.keywords().get(keyword)
-        if not isinstance(reference, str):
-            continue
-        place = _place(subschema, keyword)
-        if not found.is_local(reference):
-            message = (
-                f"the reference {quote(reference)} leaves the document: copy its target into"
-                " $defs and write #/$defs/NAME"
-            )
-            yield SchemaFault(place, SchemaFaultCode.REFERENCE_NOT_LOCAL, message)
-        elif not found.targets(subschema, keyword, reference):
-            message = f"no subschema is at {quote(reference)}: correct the reference"
-            yield SchemaFault(place, SchemaFaultCode.REFERENCE_NOT_FOUND, message)
-
-
 # --- 3. and 4. growth, and the engine ---------------------------------------------------------
 
 
-def _growth_faults(schema: Schema) -> Iterator[SchemaFault]:
+def _growth_faults(schema: Schema, max_depth: int) -> Iterator[SchemaFault]:
     """Report the subschema whose checks multiply from level to level."""
-    growth = find_growth(survey(schema), cache(_matches))
+    growth = find_growth(survey(schema), cache(_matches), max_depth)
     if growth is None:
         return
     if growth.endless:
         message = "refers back to itself without descending into the instance: remove the circle"
-        yield SchemaFault(_shown(growth.pointer), SchemaFaultCode.ENDLESS, message)
+        yield SchemaFault(shown(growth.pointer), SchemaFaultCode.ENDLESS, message)
         return
     message = (
         f"branches that lead into the same member repeat their checks at each level, beyond"
-        f" {MAX_CHECKS} for one place: write what the branches share once, beside them"
+        f" {MAX_CHECKS} for one place in {max_depth} levels: write what the branches share once,"
+        " beside them, or allow fewer levels"
     )
-    yield SchemaFault(_shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
+    yield SchemaFault(shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
 
 
 def _matches(pattern: str, name: str) -> bool:
@@ -241,16 +225,3 @@ def _engine_faults(schema: Schema) -> Iterator[SchemaFault]:
     except ValueError as error:
         message = f"the engine refuses the schema: {quote(str(error), 200)}"
         yield SchemaFault("", SchemaFaultCode.REFUSED, message)
-
-
-def _place(subschema: Subschema, *steps: str) -> str:
-    """Point at a keyword of a subschema, within the bound of shown pointers."""
-    return pointer_to([*_steps(subschema.pointer), *steps])
-
-
-def _shown(pointer: str) -> str:
-    return pointer_to(_steps(pointer))
-
-
-def _steps(pointer: str) -> list[str]:
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]

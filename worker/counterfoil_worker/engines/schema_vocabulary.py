@@ -103,7 +103,7 @@ def unknown_keyword(name: str) -> str | None:
         return None
     meant = REPLACED.get(name) or _nearest(name, KEYWORDS)
     advice = f"did you mean {meant}?" if meant else "remove it, or let a note begin with x-"
-    return f"unknown keyword {quote(name)} would check nothing: {advice}"
+    return f"{quote(name)} is no keyword of JSON Schema 2020-12 and would be ignored: {advice}"
 
 
 def unknown_format(name: str) -> str | None:
@@ -112,7 +112,7 @@ def unknown_format(name: str) -> str | None:
         return None
     meant = _nearest(name, FORMATS)
     advice = f"did you mean {meant}?" if meant else "use pattern, or remove it"
-    return f"unknown format {quote(name)} would check nothing: {advice}"
+    return f"{quote(name)} is no format of JSON Schema 2020-12 and would be ignored: {advice}"
 
 
 def _nearest(name: str, known: frozenset[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.vocabulary import Layer, LayerOutcome, ResultOutcome
     from counterfoil_worker.ports import Conclude, FixInputs, RecordedReceipt
 
@@ -49,10 +51,12 @@ LOOK_AGAIN_MS: Final = 60_000
 """When trimming looks again at an event that is old enough but has an open run."""
 
 KEPT_MARKS: Final = 1_000
-"""How many marks of ``grace`` are remembered: far more than there are stores to restart in a day."""
+"""How many marks of ``grace`` are remembered: more than a store restarts in any week."""
 
 PROMOTE_SCAN: Final = 4_000
 """How many due runs ``promote`` looks at, so that runs past their deadline cannot hide others."""
+
+_LOG: Final = logging.getLogger("counterfoil_worker.ledger")
 
 _ENTRY_ID: Final = re.compile(r"(\d{1,20})(?:-(\d{1,20}))?")
 
@@ -107,3 +111,14 @@ def cap_detail(rid: str, losses: int) -> str:
 def past_horizon_detail(time_ms: int) -> str:
     """What the dead letter of an event that came too late says."""
     return f"the event's time, {time_ms}, is past the horizon within which repeats are known"
+
+
+def warn_of_other_result(command: Conclude, stored: Digest | None) -> None:
+    """Log that a run ended otherwise than the caller says: the first result is the only one."""
+    if stored is not None and stored != command.digest:
+        _LOG.warning(
+            "run %s is concluded with result %s; another result, %s, was not published",
+            command.rid,
+            stored,
+            command.digest,
+        )

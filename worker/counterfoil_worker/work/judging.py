@@ -77,16 +77,16 @@ JUDGES: Final[Mapping[Layer, Judge]] = {
 
 def _fix_semantic(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
     """Read what is withdrawn, decide access, fix the set. A withdrawal in between: once more."""
-    contents = dict(each(drawers, lambda d: pipeline.contents(d.material.stored())))
-    every = {digest for digests in contents.values() for digest in digests}
+    contents = list(each(drawers, lambda d: pipeline.contents(d.material.stored())))
+    every = {digest for _, digests in contents for digest in digests}
     withdrawn = shop.ledger.tombstones(sorted(every))
     bodies = each(
-        contents,
+        (drawer for drawer, _ in contents),
         lambda d: pipeline.semantic_inputs(
             d.material, d.receipts["structured"].digest, withdrawn
         ).canonical(),
     )
-    rests = {d.run.rid: tuple(set(found) - withdrawn) for d, found in contents.items()}
+    rests = {drawer.run.rid: tuple(set(digests) - withdrawn) for drawer, digests in contents}
     return _fix(shop, "semantic", list(bodies), rests)
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from counterfoil_schemas.expansion import content_digest
+from counterfoil_schemas.digest import digest_bytes
+from counterfoil_schemas.expansion import content_digest, manifest_digest
 
 from counterfoil_worker.layers.semantic.access import decide
-from counterfoil_worker.layers.semantic.selection import select
+from counterfoil_worker.layers.semantic.selection import line_bounds, span
 from counterfoil_worker.layers.semantic.verdicts import (
     Settled,
     Triple,
@@ -68,6 +69,11 @@ class SemanticCase:
         return {item.id: item for item in self.generation.evidence}
 
     @cached_property
+    def manifest(self) -> Digest:
+        """The digest of the event's list of evidence."""
+        return manifest_digest(self.generation.evidence)
+
+    @cached_property
     def access(self) -> Mapping[str, AccessVerdict]:
         """Decision by item id: the item's own words, then the fixed decision of the registry."""
         fixed = {decision.evidence: decision.verdict for decision in self.inputs.access}
@@ -114,12 +120,31 @@ class SemanticCase:
             return item.text.encode()
         return self.bodies.get(content_digest(item))
 
+    @cached_property
+    def _ruled(self) -> dict[str, tuple[bytes, Sequence[int]]]:
+        """Contents of items with their line bounds, kept: many citations may name one item."""
+        return {}
+
+    def _place(self, item: EvidenceItem, locator: str) -> tuple[bytes, slice] | None:
+        """An item's bytes and where the part lies in them. Raises ``OutsideError``."""
+        if item.id not in self._ruled:
+            content = self.content(item)
+            if content is None:
+                return None
+            self._ruled[item.id] = content, line_bounds(content)
+        content, bounds = self._ruled[item.id]
+        found = span(item.locators[locator], content, bounds)
+        return None if found is None else (content, found)
+
     def selected(self, evidence: str, locator: str) -> bytes | None:
-        """The located bytes; None when they cannot be had. Raises ``OutsideError``."""
+        """The located bytes; None when they are not at hand or cannot be cut out.
+
+        Raises:
+            OutsideError: the part does not lie inside its evidence.
+        """
         item = self.items.get(evidence)
-        place = item.locators.get(locator) if item else None
-        content = self.content(item) if item else None
-        return None if place is None or content is None else select(content, place)
+        place = self._place(item, locator) if item and locator in item.locators else None
+        return None if place is None else place[0][place[1]]
 
     @cached_property
     def judged(self) -> Mapping[Triple, Sequence[Judgment]]:
@@ -147,12 +172,15 @@ class SemanticCase:
 
     @cached_property
     def supported(self) -> frozenset[str]:
-        """Claims with a supporting citation and nothing missing, partial, split or against."""
+        """Claims with a usable, supporting citation and nothing missing, partial or against."""
         spoiled = {t.claim for t in self.triples if self._spoils(t)}
         backed = {t.claim for t, verdict in self.verdicts.items() if verdict == "supports"}
         return frozenset(backed - spoiled)
 
     def _spoils(self, triple: Triple) -> bool:
+        """Whether a citation keeps its claim from being supported, whatever the others say."""
+        if self.access.get(triple.evidence) != "allowed":
+            return True
         verdict = self.verdicts.get(triple)
         background = self.policy.citation_mode == "background" and verdict == "unrelated"
         return verdict != "supports" and not background

@@ -40,11 +40,10 @@ def in_cycles(items: Mapping[str, EvidenceItem]) -> list[str]:
     return list(waiting)
 
 
-def roots_of(cited: Iterable[str], items: Mapping[str, EvidenceItem]) -> list[EvidenceItem]:
-    """The independent origins behind some items, each once, in a stable order.
+def origins_of(cited: Iterable[str], items: Mapping[str, EvidenceItem]) -> list[EvidenceItem]:
+    """The items behind some items that were made from no other, each once, by id.
 
-    An item with known parents is not an origin: its ancestors are. Origins with the same bytes,
-    or recorded by the same declared instrument, are one.
+    An item with known parents is not an origin: its ancestors are.
     """
     seen: set[str] = set()
     origins: dict[str, EvidenceItem] = {}
@@ -59,8 +58,29 @@ def roots_of(cited: Iterable[str], items: Mapping[str, EvidenceItem]) -> list[Ev
             stack.extend(item.parents)
         else:
             origins[item.id] = item
-    return list({_identity(item): item for _, item in sorted(origins.items())}.values())
+    return [item for _, item in sorted(origins.items())]
 
 
-def _identity(item: EvidenceItem) -> str:
-    return f"instrument {item.instrument}" if item.instrument else content_digest(item)
+def independent(origins: Iterable[EvidenceItem]) -> list[list[EvidenceItem]]:
+    """Origins in groups that are independent of each other, in the order of their first members.
+
+    Origins with the same bytes are one, and so are origins that one declared instrument recorded;
+    what links two of them links all.
+    """
+    leaders: dict[str, str] = {}
+    named = [(content_digest(item), item) for item in origins]
+    for digest, item in named:
+        own = digest if item.instrument is None else f"instrument {item.instrument}"
+        leaders[_leader(leaders, own)] = _leader(leaders, digest)
+    groups: dict[str, list[EvidenceItem]] = {}
+    for digest, item in named:
+        groups.setdefault(_leader(leaders, digest), []).append(item)
+    return list(groups.values())
+
+
+def _leader(leaders: dict[str, str], mark: str) -> str:
+    """The mark that stands for all that are linked to this one (union-find, path halving)."""
+    while leaders.setdefault(mark, mark) != mark:
+        leaders[mark] = leaders[leaders[mark]]
+        mark = leaders[mark]
+    return mark

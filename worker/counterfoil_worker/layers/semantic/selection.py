@@ -1,10 +1,12 @@
-"""Cutting out exactly the bytes that a locator names. A locator is never widened."""
+"""Where a locator's bytes lie in its evidence. A locator is never widened."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from counterfoil_schemas.evidence import Locator
 
 
@@ -18,30 +20,36 @@ def place_of(locator: Locator) -> str:
     return next(place for place in places if getattr(locator, place) is not None)
 
 
-def _lines(content: bytes, first: int, last: int) -> bytes:
-    """Lines ``first`` to ``last``, 1-based and inclusive; each LF belongs to the line it ends."""
-    lines = content.split(b"\n")
-    ended = [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    if not 1 <= first <= last <= len(ended):
-        raise OutsideError
-    return b"".join(ended[first - 1 : last])
+def line_bounds(content: bytes) -> list[int]:
+    """Where each line starts, and last where the last one ends.
+
+    Lines end with LF, which belongs to the line that it ends; a text that ends with LF has no
+    further, empty line, and an empty text has none at all.
+    """
+    bounds = [0]
+    while (end := content.find(b"\n", bounds[-1])) != -1:
+        bounds.append(end + 1)
+    if bounds[-1] != len(content):
+        bounds.append(len(content))
+    return bounds
 
 
-def _bytes(content: bytes, start: int, end: int) -> bytes:
-    """Bytes ``start`` up to ``end``, 0-based and half-open."""
-    if not 0 <= start < end <= len(content):
-        raise OutsideError
-    return content[start:end]
+def span(locator: Locator, content: bytes, bounds: Sequence[int]) -> slice | None:
+    """Where the located bytes lie; None for a kind of place that cannot be cut out here.
 
-
-def select(content: bytes, locator: Locator) -> bytes | None:
-    """The located bytes; None for a kind of place that cannot be cut out of bytes here.
+    ``bounds`` are the ``line_bounds`` of the content, which is cut once for all its locators.
 
     Raises:
         OutsideError: the place does not lie inside the content.
     """
     if locator.lines is not None:
-        return _lines(content, *locator.lines)
+        first, last = locator.lines
+        if not 1 <= first <= last < len(bounds):
+            raise OutsideError
+        return slice(bounds[first - 1], bounds[last])
     if locator.bytes is not None:
-        return _bytes(content, *locator.bytes)
+        start, end = locator.bytes
+        if not 0 <= start < end <= len(content):
+            raise OutsideError
+        return slice(start, end)
     return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from counterfoil_schemas.expansion import output_bytes
 from counterfoil_schemas.stored import StoredEvent
 
 from counterfoil_worker.json_text import JsonLimits, decode
@@ -61,17 +61,17 @@ class StructuredCase:
     @cached_property
     def output_bytes(self) -> bytes:
         """The output's exact bytes; none when it has no text. Raises ``ValueError`` (base64)."""
-        output = self.generation.output
-        if output.text_base64 is not None:
-            return base64.b64decode(output.text_base64, validate=True)
-        return (output.text or "").encode()
+        return output_bytes(self.generation.output) or b""
 
     @cached_property
     def value(self) -> Json:
-        """The output as one JSON value. Raises ``JsonTextError``."""
+        """The output as one JSON value. Raises ``JsonTextError``.
+
+        Integers of any size are read: whether they fit is for the contract's schema to say.
+        """
         bounds = self.known.contract.limits
         limits = JsonLimits(bounds.max_bytes, bounds.max_depth, bounds.max_items)
-        return decode(self.output_bytes, limits)
+        return decode(self.output_bytes, limits, int_range=None)
 
     @cached_property
     def extraction(self) -> Extraction:

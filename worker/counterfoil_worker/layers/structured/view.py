@@ -71,7 +71,7 @@ def _text(value: Json, path: str, where: str) -> str:
 
 def _kind(value: Json, view: View, where: str) -> ClaimKind | None:
     found = _find(value, view.kind)
-    if found is ABSENT:
+    if found is ABSENT or found is None:
         return None
     for kind in _KINDS:
         if found == kind:
@@ -81,12 +81,12 @@ def _kind(value: Json, view: View, where: str) -> ClaimKind | None:
 
 def _confidence(value: Json, view: View, where: str) -> int | Confidence | None:
     number = _find(value, view.confidence_bps)
-    if number is not ABSENT:
+    if number is not ABSENT and number is not None:
         if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MAX_BPS:
             raise ViewMismatchError(where + view.confidence_bps, "basis points from 0 to 10 000")
         return number
     word = _find(value, view.confidence)
-    if word is ABSENT:
+    if word is ABSENT or word is None:
         return None
     for ordinal in _ORDINALS:
         if word == ordinal:
@@ -125,12 +125,21 @@ def _action(value: Json, view: View, where: str) -> ProposedAction:
 
 
 def _root_cause(value: Json, view: View) -> tuple[str, ...] | None:
-    found = _find(value, view.root_cause)
-    if found is ABSENT or found is None:
+    """The claims that a root cause names; None when the output claims none.
+
+    A root cause that names no list of claims is claimed all the same: `{"root_cause": "disk"}`
+    does not get past the rules for causes. So the object around the list counts, unless it is one
+    that holds the claims too.
+    """
+    around = view.root_cause.rpartition("/")[0]
+    shared = view.claims.startswith(f"{around}/")
+    claimed = _find(value, view.root_cause if shared else around)
+    if claimed is ABSENT or claimed is None:
         return None
-    at = OUTPUT_TEXT + view.root_cause
-    named = _list(value, view.root_cause, OUTPUT_TEXT)
-    return tuple(_label(item, "", at + pointer(n)) for n, item in enumerate(named))
+    found, at = _find(value, view.root_cause), OUTPUT_TEXT + view.root_cause
+    if not isinstance(found, list):
+        raise ViewMismatchError(at, "an array")
+    return tuple(_label(item, "", at + pointer(n)) for n, item in enumerate(found))
 
 
 def extract(value: Json, view: View) -> Extraction:

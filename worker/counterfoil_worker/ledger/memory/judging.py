@@ -12,6 +12,7 @@ from counterfoil_worker.ledger.rules import (
     check_conclude,
     check_fix,
     verdict_of,
+    warn_of_other_result,
 )
 from counterfoil_worker.ports import Concluded, Fixed, Recorded, RecordedReceipt, RunView
 
@@ -96,6 +97,7 @@ def conclude(book: Book, command: Conclude) -> Concluded:
     check_conclude(command)
     run = book.runs.get(command.rid)
     if run is None or run.state == "concluded":
+        warn_of_other_result(command, None if run is None else run.result_digest)
         return Concluded("concluded", None if run is None else run.result_id)
     if dict(command.receipts) != {layer: kept.digest for layer, kept in run.receipts.items()}:
         return Concluded("changed")

@@ -201,7 +201,14 @@ class MemoryLedger:
         with self._lock:
             book = self._book
             return Accounts(
-                **book.counts,
+                received=book.counts["received"],
+                admitted=book.counts["admitted"],
+                duplicates=book.counts["duplicates"],
+                conflicts=book.counts["conflicts"],
+                dead=book.counts["dead"],
+                reopened=book.counts["reopened"],
+                concluded=book.counts["concluded"],
+                poisoned=book.counts["poisoned"],
                 ready=sum(map(len, book.ready.values())),
                 leased=sum(len(batch.members) for batch in book.batches.values()),
                 waiting=len(book.waiting),

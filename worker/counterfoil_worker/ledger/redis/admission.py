@@ -8,7 +8,7 @@ from counterfoil_worker.ledger.redis.bodies import pack
 from counterfoil_worker.ledger.redis.keys import lengthen_optional, shorten, shorten_optional
 from counterfoil_worker.ledger.redis.replies import as_text, as_word
 from counterfoil_worker.ledger.rules import PAST_HORIZON, entry_key, entry_text, past_horizon_detail
-from counterfoil_worker.ports import Admit, AdmitDead, AdmitEvent, Admitted, AdmitStatus
+from counterfoil_worker.ports import Admit, AdmitDead, AdmitEvent, AdmitStatus, Admitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -40,8 +40,8 @@ def drain(partition: Partition, item: str, limit: int) -> int:
     found = as_texts(partition.store.ask(("ZRANGE", index, 0, limit - 1))) if limit > 0 else []
     rids = [lengthen(short) for short in found]
     runs = zip(rids, views(partition, rids), strict=True)
-    revisions = [_revise(partition, item, rid, run) for rid, run in runs]
-    return as_int(partition.run([*revisions, ("ZCARD", index)])[-1])
+    left = partition.run([_revise(partition, item, rid, run) for rid, run in runs])
+    return as_int(left[-1] if left else partition.store.ask(("ZCARD", index)))
 
 
 def _revise(partition: Partition, item: str, rid: str, run: RunView | None) -> Command:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from counterfoil_worker.ledger.redis.keys import tenant_key
 from counterfoil_worker.ledger.redis.replies import (
     as_bytes,
     as_entries,
     as_list,
+    as_names,
     as_pairs,
     as_text,
 )
@@ -49,22 +50,18 @@ class RedisInbox:
         Asked once: entries of a lost reply are pending, and ``claim`` finds them.
         """
         block = ("BLOCK", min(block_ms, MAX_BLOCK_MS)) if block_ms > 0 else ()
-        count = ("COUNT", limit, *block)
+        key, count = self._key(lane), ("COUNT", limit, *block)
         reply = self._grouped(
             lane,
-            ("XREADGROUP", "GROUP", self._group, self._consumer, *count)
-            + ("STREAMS", self._key(lane), ">"),
+            ("XREADGROUP", "GROUP", self._group, self._consumer, *count, "STREAMS", key, ">"),
         )
         return [] if not reply else _entries(_only_stream(reply))
 
     def claim(self, lane: str, limit: int, *, idle_ms: int) -> list[StreamEntry]:
         """Entries that have been pending for at least ``idle_ms``; goes on where it stopped."""
-        start = self._cursors.get(lane, BEGINNING)
-        reply = self._grouped(
-            lane,
-            ("XAUTOCLAIM", self._key(lane), self._group, self._consumer, idle_ms)
-            + (start, "COUNT", limit),
-        )
+        key, start = self._key(lane), self._cursors.get(lane, BEGINNING)
+        claim = ("XAUTOCLAIM", key, self._group, self._consumer, idle_ms, start, "COUNT", limit)
+        reply = self._grouped(lane, claim)
         cursor, entries = as_list(reply)[:2]
         self._cursors[lane] = as_text(cursor)
         return _entries(entries)
@@ -91,8 +88,7 @@ class RedisInbox:
         return entry_text(after if lowest is None else min(after, entry_key(lowest)))
 
     def _last_delivered(self, groups: object) -> str:
-        for group in map(as_pairs, as_list(groups)):
-            fields = {_name(name): value for name, value in group.items()}
+        for fields in map(as_names, as_list(groups)):
             if as_text(fields["name"]) == self._group:
                 return as_text(fields["last-delivered-id"])
         raise UnavailableError(f"the inbox has lost its group {self._group}: try again")
@@ -123,7 +119,7 @@ def _entries(reply: object) -> list[StreamEntry]:
 
 
 def _payload(fields: Mapping[bytes, object]) -> bytes:
-    if fields.keys() == {b"event"}:
+    if list(fields) == [b"event"]:
         return as_bytes(fields[b"event"])
     # Kept whole for the dead letters, and never readable as an event.
     pairs = (b"%r=%r" % (name, as_bytes(value)) for name, value in fields.items())
@@ -131,20 +127,12 @@ def _payload(fields: Mapping[bytes, object]) -> bytes:
 
 
 def _only_stream(reply: object) -> object:
-    # A list of [key, entries] in one protocol, {key: [entries]} in the other.
-    if isinstance(reply, dict):
-        return as_list(next(iter(as_pairs(reply).values())))[0]
-    return as_list(as_list(reply)[0])[1]
+    # [[key, entries]] in one protocol, {key: [entries]} in the other.
+    if isinstance(reply, list):
+        return as_list(as_list(cast("list[object]", reply)[0])[1])
+    return as_list(next(iter(as_pairs(reply).values())))[0]
 
 
 def _lowest_pending(reply: object) -> str | None:
-    # redis-py makes a dictionary of the summary; an emulator's client may not.
-    if isinstance(reply, dict):
-        lowest = {_name(name): value for name, value in as_pairs(reply).items()}["min"]
-    else:
-        lowest = as_list(reply)[1]
+    lowest = as_names(reply)["min"]
     return None if lowest is None else as_text(lowest)
-
-
-def _name(name: object) -> str:
-    return name if isinstance(name, str) else as_text(name)

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final, get_args
 
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_worker.ledger.redis.bodies import pack, unpack
-from counterfoil_worker.ledger.redis.keys import lengthen, shorten, shorten_optional
+from counterfoil_worker.ledger.redis.keys import (
+    lengthen,
+    lengthen_optional,
+    shorten,
+    shorten_optional,
+)
 from counterfoil_worker.ledger.redis.replies import as_bytes, as_texts, as_word
 from counterfoil_worker.ledger.redis.views import read_receipt, read_view
-from counterfoil_worker.ledger.rules import CAP_REACHED, cap_detail, check_conclude, check_fix
+from counterfoil_worker.ledger.rules import (
+    CAP_REACHED,
+    cap_detail,
+    check_conclude,
+    check_fix,
+    warn_of_other_result,
+)
 from counterfoil_worker.ports import Concluded, ConcludeStatus, CorruptError, Fixed, Recorded
 
 if TYPE_CHECKING:
@@ -21,8 +31,6 @@ if TYPE_CHECKING:
     from counterfoil_worker.ledger.redis.partition import Partition
     from counterfoil_worker.ledger.redis.store import Command
     from counterfoil_worker.ports import Conclude, FixInputs, RecordReceipt, RunView
-
-_LOG: Final = logging.getLogger(__name__)
 
 _FIXED: Final[dict[str, Literal["ok", "exists", "concluded", "revoked"]]] = {
     "ok": "ok",
@@ -79,7 +87,7 @@ def _read_fixed(reply: object) -> Fixed:
     status, ids = as_word(word, _FIXED), tuple(map(lengthen, names))
     if status == "revoked":
         return Fixed(status, revoked=ids)
-    return Fixed(status, *ids)
+    return Fixed(status, ids[0] if ids else None)
 
 
 def record(partition: Partition, commands: Sequence[RecordReceipt]) -> list[Recorded]:
@@ -157,19 +165,9 @@ def _read_concluded(command: Conclude, reply: object) -> Concluded:
         case "ok":
             return Concluded("ok", rest[0])
         case "concluded":
-            _compare(command, rest[1])
+            warn_of_other_result(command, lengthen_optional(rest[1]))
             return Concluded("concluded", rest[0] or None)
         case "revoked":
             return Concluded("revoked", revoked=tuple(map(lengthen, rest)))
         case status:
             return Concluded(status)
-
-
-def _compare(command: Conclude, stored: str) -> None:
-    if stored and stored != shorten(command.digest):
-        _LOG.warning(
-            "run %s is concluded with result %s; another result, %s, was not published",
-            command.rid,
-            lengthen(stored),
-            command.digest,
-        )

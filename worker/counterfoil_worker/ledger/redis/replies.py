@@ -55,6 +55,14 @@ def as_texts(reply: object) -> list[str]:
     return [str(item) if isinstance(item, int) else as_text(item) for item in as_list(reply)]
 
 
+def as_names(reply: object) -> Mapping[str, object]:
+    """A hash whose names the client has made text, or has not: text."""
+    if not isinstance(reply, dict):
+        return {as_text(name): value for name, value in as_pairs(reply).items()}
+    pairs = cast("Mapping[object, object]", reply).items()
+    return {name if isinstance(name, str) else as_text(name): value for name, value in pairs}
+
+
 def as_pairs(reply: object) -> Mapping[bytes, object]:
     """A hash or a stream entry's fields."""
     if isinstance(reply, dict):
@@ -64,7 +72,7 @@ def as_pairs(reply: object) -> Mapping[bytes, object]:
 
 
 def as_entries(reply: object) -> list[tuple[str, Mapping[bytes, object]]]:
-    """Stream entries: id and fields. An entry that was deleted meanwhile has none and is left out."""
+    """Stream entries: id and fields. One that was deleted meanwhile has none and is left out."""
     entries = [as_list(entry) for entry in as_list(reply) if entry is not None]
     return [(as_text(entry[0]), as_pairs(entry[1])) for entry in entries if entry[1] is not None]
 

@@ -31,7 +31,7 @@ def load_script(name: str, *, shebang: bool = True) -> Script:
     """
     first, _, rest = _read(name).partition("\n")
     common = "" if name in TENANT_WIDE else _read(COMMON)
-    text = "\n".join((first, common, rest)) if shebang else "\n".join((common, rest))
+    text = f"{first}\n{common}\n{rest}" if shebang else f"{common}\n{rest}"
     # The name that servers use; nothing is trusted because of it.
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 

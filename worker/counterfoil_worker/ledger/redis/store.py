@@ -7,7 +7,7 @@ client itself must repeat nothing: it cannot know what may be.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, cast
 
 from redis import Redis
 from redis import exceptions as foreign
@@ -19,6 +19,7 @@ from counterfoil_worker.ports import CorruptError, PortError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from counterfoil_worker.ledger.redis.scripts import Script
 
@@ -44,7 +45,8 @@ def connect(
 
     By default redis-py repeats any command up to ten times, also one that was executed.
     """
-    return Redis.from_url(
+    # The one call of the client whose parameters are not typed.
+    return Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
         url,
         decode_responses=False,
         protocol=2,
@@ -55,12 +57,24 @@ def connect(
     )
 
 
+class _Pipeline(Protocol):
+    def execute_command(self, *args: str | bytes | int) -> object: ...
+    def execute(self, raise_on_error: bool = True) -> list[object]: ...  # noqa: FBT001, FBT002
+
+
+class _Client(Protocol):
+    """The part of redis-py that is used, with the types that its own signatures leave out."""
+
+    def pipeline(self, *, transaction: bool) -> AbstractContextManager[_Pipeline]: ...
+    def script_load(self, script: str) -> object: ...
+
+
 class Store:
     """Sends commands and gives their replies, or one of the port's errors."""
 
     def __init__(self, client: Redis, *, shebang: bool = True) -> None:
         """``client`` must come from ``connect``. ``shebang`` is False for an emulator only."""
-        self._client = client
+        self._client = cast("_Client", client)
         self._shebang = shebang
         self._scripts: dict[str, Script] = {}
 
@@ -114,7 +128,7 @@ class Store:
             with self._client.pipeline(transaction=together) as pipeline:
                 for command in commands:
                     pipeline.execute_command(*command)
-                return cast("list[object]", pipeline.execute(raise_on_error=False))
+                return pipeline.execute(raise_on_error=False)
         except foreign.DataError:
             raise  # a programmer's mistake: an argument that is no text, bytes or number
         except foreign.RedisError as error:
@@ -135,30 +149,28 @@ _DENIED: Final = (foreign.AuthenticationError, foreign.AuthorizationError)
 
 def port_error(error: foreign.RedisError) -> PortError:
     """The port's name for an error of the store, the most specific first."""
-    match error:
-        case foreign.OutOfMemoryError():
-            return UnavailableError(
-                "the store is full and refuses writes: raise its maxmemory or shorten retention"
-            )
-        case foreign.AuthenticationError() | foreign.AuthorizationError():
-            return UnavailableError(f"the store does not let us in: check the URL ({error})")
-        case foreign.NoPermissionError():
-            return UnavailableError(f"the store's ACL does not allow it: {error}")
-        case foreign.BusyLoadingError():
-            return UnavailableError("the store is still loading its data: try again soon")
-        case foreign.TimeoutError():
-            return UnavailableError(
-                "the store did not answer in time: see whether it is overloaded"
-            )
-        case foreign.ConnectionError():
-            return UnavailableError(f"no connection to the store: see whether it runs ({error})")
-        case foreign.ResponseError() if _is_corrupt(str(error)):
-            return CorruptError(
-                f"a key of the ledger does not hold what was written: {error}; restore the store"
-                " from a copy, and let nobody else write under these keys"
-            )
-        case _:
-            return UnavailableError(f"the store refused a command: {error}")
+    if isinstance(error, foreign.ResponseError) and _is_corrupt(str(error)):
+        return CorruptError(
+            f"a key of the ledger does not hold what was written: {error}; restore the store"
+            " from a copy, and let nobody else write under these keys"
+        )
+    for kind, advice in _ADVICE:
+        if isinstance(error, kind):
+            return UnavailableError(f"{advice} ({error})")
+    return UnavailableError(f"the store refused a command: {error}")
+
+
+_ADVICE: Final[tuple[tuple[type[foreign.RedisError], str], ...]] = (
+    (
+        foreign.OutOfMemoryError,
+        "the store is full and refuses writes: raise its maxmemory or shorten retention",
+    ),
+    (foreign.AuthenticationError, "the store does not let us in: check the URL's password"),
+    (foreign.NoPermissionError, "the store's access list forbids it: check the user in the URL"),
+    (foreign.BusyLoadingError, "the store is still loading its data: try again soon"),
+    (foreign.TimeoutError, "the store did not answer in time: see whether it is overloaded"),
+    (foreign.ConnectionError, "there is no connection to the store: see whether it runs"),
+)
 
 
 def _is_corrupt(message: str) -> bool:

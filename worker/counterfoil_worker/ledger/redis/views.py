@@ -13,6 +13,8 @@ from counterfoil_worker.ports import RecordedReceipt, RunState, RunView
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from counterfoil_schemas.digest import Digest
+
 _STATES: Final[dict[str, RunState]] = {word: word for word in get_args(RunState)}
 _BASES: Final[dict[str, AsOfBasis]] = {word: word for word in get_args(AsOfBasis)}
 OUTCOMES: Final[dict[str, LayerOutcome]] = {word: word for word in get_args(LayerOutcome)}
@@ -49,16 +51,20 @@ def read_view(rid: str, reply: object) -> RunView | None:
     )
 
 
-def _read_inputs(fields: Mapping[str, str]) -> Mapping[Layer, str]:
-    found = {layer: fields.get(f"in:{layer}") for layer in LAYERS}
-    return MappingProxyType({layer: lengthen(short) for layer, short in found.items() if short})
+def _read_inputs(fields: Mapping[str, str]) -> Mapping[Layer, Digest]:
+    found: dict[Layer, Digest] = {
+        layer: lengthen(fields[f"in:{layer}"]) for layer in LAYERS if f"in:{layer}" in fields
+    }
+    return MappingProxyType(found)
 
 
 def _read_receipts(fields: Mapping[str, str]) -> Mapping[Layer, RecordedReceipt]:
-    found = [layer for layer in LAYERS if f"rc:{layer}" in fields]
-    return MappingProxyType(
-        {layer: read_receipt(fields[f"rc:{layer}"], fields[f"oc:{layer}"]) for layer in found}
-    )
+    found: dict[Layer, RecordedReceipt] = {
+        layer: read_receipt(fields[f"rc:{layer}"], fields[f"oc:{layer}"])
+        for layer in LAYERS
+        if f"rc:{layer}" in fields
+    }
+    return MappingProxyType(found)
 
 
 def read_receipt(short: str, outcome: str) -> RecordedReceipt:

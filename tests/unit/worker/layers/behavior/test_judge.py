@@ -19,6 +19,7 @@ from tests.unit.worker.layers.behavior.traces import (
     STATE,
     approval,
     attested,
+    effect,
     execution,
     outcome,
     parent,
@@ -155,3 +156,17 @@ def test_what_a_receipt_repeats_of_the_trace_is_bounded_and_printable() -> None:
 def test_the_digest_of_a_completed_receipt_is_pinned() -> None:
     """A change here changes the name of every stored receipt: it needs a new rule version."""
     assert judge(CASE).address() == PINNED
+
+
+def test_only_confirmed_executions_are_counted_as_confirmed() -> None:
+    second = proposal(id="p2", expects=())
+    case = trace(
+        proposals=(PROPOSAL, second),
+        approvals=(approval(), approval(proposal="p2")),
+        executions=(EXECUTION, execution(id="x2", proposal="p2")),
+        effects=(EFFECT, effect(id="e2", execution="x2", resource="billing")),
+    )
+    receipt = judge(case)
+
+    assert receipt.outcome == "incomplete"
+    assert receipt.derived == {"proposals": 2, "executions": 2, "effects": 2, "confirmed": 1}

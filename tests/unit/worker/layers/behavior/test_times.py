@@ -5,18 +5,26 @@ from itertools import permutations
 
 import pytest
 
+from counterfoil_schemas.behavior import Expectation
 from counterfoil_schemas.policy import BehaviorRule, ToolRule
 from counterfoil_worker.layers.behavior.judge import judge
 from tests.unit.worker.layers.behavior.traces import (
     APPROVED_MS,
     AS_OF_MS,
     CASE,
+    EFFECT,
     ENDED_MS,
+    EXECUTION,
     MAX_AGE_MS,
     OBSERVED_MS,
     STARTED_MS,
+    STATE,
     approval,
+    effect,
+    execution,
+    gated,
     outcome,
+    proposal,
     ruled,
     state,
     trace,
@@ -110,3 +118,43 @@ def test_an_observation_confirms_up_to_the_age_that_the_policy_allows(
     case = ruled(rule, replace(CASE, as_of_ms=OBSERVED_MS + age_ms))
 
     assert outcome(case) == expected
+
+
+@pytest.mark.parametrize(
+    ("observed_ms", "code"),
+    [(ENDED_MS - 1, "stale"), (ENDED_MS, "mismatch"), (ENDED_MS + 1, "mismatch")],
+)
+def test_only_a_fresh_observation_tells_another_state(observed_ms: int, code: str) -> None:
+    receipt = judge(trace(states=(state(value="down", observed_ms=observed_ms),)))
+
+    assert [item.code for item in receipt.violations] == [f"behavior.state.{code}"]
+
+
+def test_the_first_millisecond_of_all_counts() -> None:
+    case = trace(
+        approvals=(approval(at_ms=0),),
+        executions=(execution(started_ms=0, ended_ms=0),),
+        states=(state(observed_ms=0),),
+        case=gated("ask"),
+    )
+
+    assert outcome(case) == outcome(replace(case, as_of_ms=0)) == "completed"
+
+
+@pytest.mark.parametrize(
+    ("observed_ms", "found"),
+    [(ENDED_MS + 9, ["stale"]), (ENDED_MS + 10, []), (ENDED_MS + 11, [])],
+)
+def test_an_expected_state_is_observed_after_the_last_execution(
+    observed_ms: int, found: list[str]
+) -> None:
+    queue = Expectation(resource="queue", value=0)
+    case = trace(
+        proposals=(proposal(expects=(queue,)),),
+        executions=(EXECUTION, execution(id="x2", ended_ms=ENDED_MS + 10)),
+        effects=(EFFECT, effect(id="e2", execution="x2")),
+        states=(STATE, state(id="s2", resource="queue", value=0, observed_ms=observed_ms)),
+    )
+    codes = [item.code for item in judge(case).violations]
+
+    assert codes == ["behavior.execution.repeated", *(f"behavior.state.{code}" for code in found)]

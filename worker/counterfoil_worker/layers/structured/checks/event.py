@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import orjson
-from counterfoil_schemas.violation import Violation, bounded, violation
+from counterfoil_schemas.violation import bounded, violation
 from counterfoil_schemas.vocabulary import GENERATION_TYPE
 from counterfoil_schemas.wire import pointer
 from pydantic import ValidationError
@@ -11,34 +13,49 @@ from pydantic import ValidationError
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.structured.case import StructuredCase
 
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
 MAX_REPORTED = 20
 """Places of one event that are reported; the first error is what the caller mends first."""
 
 
-def _invalid(error: ValidationError) -> list[Violation]:
+def _problem(fault: ErrorDetails) -> str:
+    """What is wrong, in words of the wire contract; never in words of the event."""
+    if fault["type"] == "value_error":
+        return fault["msg"].removeprefix("Value error, ")
+    return fault["type"].replace("_", " ")
+
+
+def _invalid(error: ValidationError) -> Finding:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    return [
+    reported = [
         violation(
             "structured.event.invalid",
             where := bounded(pointer(*fault["loc"])),
             where=where or "/",
-            problem=fault["type"].replace("_", " "),
+            problem=_problem(fault),
         )
         for fault in faults[:MAX_REPORTED]
     ]
+    return found(reported, faults=len(faults))
+
+
+def _type_of(body: bytes) -> str:
+    envelope: dict[str, object] = orjson.loads(body)
+    return str(envelope["type"])
 
 
 @check("structured.event", version=1, step=10)
 def event(case: StructuredCase) -> Finding:
     """Type, fields and tenant of the event, and whether the output's bytes can be read."""
-    envelope: dict[str, object] = orjson.loads(case.body)
-    if envelope["type"] != GENERATION_TYPE:
-        kind = str(envelope["type"])
-        return found([violation("structured.event.unknown_type", "/type", event_type=kind)])
     try:
         stored = case.stored
     except ValidationError as error:
-        return found(_invalid(error))
+        kind = _type_of(case.body)
+        if kind != GENERATION_TYPE:
+            return found([violation("structured.event.unknown_type", "/type", event_type=kind)])
+        return _invalid(error)
     if stored.data.tenant not in (None, stored.tenant):
         return found([violation("structured.event.foreign_tenant", "/data/tenant")])
     try:

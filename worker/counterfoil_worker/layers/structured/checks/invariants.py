@@ -6,40 +6,40 @@ from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
 
-from counterfoil_worker.engines.cel import Computed, Expression
+from counterfoil_worker.engines.cel import Computed, NotComputed, bind_values
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.structured.case import StructuredCase
+from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.contract import Invariant
 
+    from counterfoil_worker.engines.cel import Verdict
 
-def _broken(item: Invariant, expression: Expression, value: Json) -> Iterator[Violation]:
-    match expression.evaluate({"output": value}):
+
+def _faults(item: Invariant, verdict: Verdict) -> Iterator[Violation]:
+    match verdict:
         case Computed(True):
             return
         case Computed():
-            yield violation(
-                "structured.invariant.failed", OUTPUT_TEXT, invariant=item.id, message=item.message
-            )
-        case not_computed:
-            yield violation(
-                "structured.invariant.not_computed",
-                OUTPUT_TEXT,
-                invariant=item.id,
-                problem=not_computed.reason,
-            )
+            code = "structured.invariant.failed"
+            yield violation(code, OUTPUT_TEXT, invariant=item.id, message=item.message)
+        case NotComputed(reason):
+            code = "structured.invariant.not_computed"
+            yield violation(code, OUTPUT_TEXT, invariant=item.id, problem=reason)
 
 
 @check("structured.invariants", version=1, step=60)
 def invariants(case: StructuredCase) -> Finding:
-    """Every invariant, in the contract's order."""
-    return found(
-        fault
+    """Every invariant, in the contract's order, over the output bound once."""
+    if not case.known.invariants:
+        return found([])
+    bound = bind_values({"output": case.value}, INVARIANT_VARIABLES)
+    verdicts = (
+        (item, bound if isinstance(bound, NotComputed) else expression.evaluate(bound))
         for item, expression in case.known.invariants
-        for fault in _broken(item, expression, case.value)
     )
+    return found(fault for item, verdict in verdicts for fault in _faults(item, verdict))

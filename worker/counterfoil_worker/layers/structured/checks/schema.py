@@ -16,7 +16,9 @@ MAX_FAULTS = 20
 def schema(case: StructuredCase) -> Finding:
     """Strict: formats are asserted, and the engine never reaches outside the contract."""
     verdict = case.known.schema.faults(case.value, MAX_FAULTS)
-    return found(
+    if verdict.valid:
+        return found([])
+    reported = [
         violation(
             "structured.schema.violated",
             OUTPUT_TEXT + fault.pointer,
@@ -25,4 +27,5 @@ def schema(case: StructuredCase) -> Finding:
             rule=fault.schema_pointer,
         )
         for fault in verdict.faults
-    )
+    ]
+    return found(reported, faults=verdict.total)

@@ -1,0 +1,214 @@
+"""The composition root: settings become adapters, and adapters become an app and a dispatcher.
+
+    celery -A counterfoil_worker.celery worker --queues counterfoil.work
+    celery -A counterfoil_worker.celery worker --queues counterfoil.alone --concurrency 1
+
+Nothing is read or opened when this module is imported; ``app`` is made on first use.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import resource
+import secrets
+import socket
+import time
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Final
+
+from celery import Celery, signals
+from kombu import Exchange, Queue
+
+from counterfoil_worker import logs
+from counterfoil_worker.admission import DoorLimits
+from counterfoil_worker.dispatcher import (
+    BatchRules,
+    Dispatcher,
+    IntakeRules,
+    Rules,
+    SweepRules,
+    Tenancy,
+)
+from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisObjects, connect
+from counterfoil_worker.library import Library
+from counterfoil_worker.queues import QUEUES, WORK_QUEUE
+from counterfoil_worker.settings import Settings
+from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
+from counterfoil_worker.work import Shop
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+log: Final = logging.getLogger(__name__)
+
+GROUP: Final = "dispatchers"
+"""The inbox's consumer group. All dispatchers are in it, each under a name of its own."""
+
+BROKER_ANSWER_S: Final = 10.0
+"""Longest wait for the broker, in seconds. By default a half-open connection hangs for ever."""
+
+BROKER_CONNECT_S: Final = 3.0
+
+CHILD_START_S: Final = 60.0
+"""A child that is not up after so long is killed; by default 4 s, too short on a busy machine."""
+
+KEPT_SHOPS: Final = 1_024
+"""Partitions that one process keeps a port to."""
+
+
+def make_app(settings: Settings) -> Celery:
+    """Make the Celery app: the tasks, the queues, and nothing that opens a connection."""
+    app = Celery("counterfoil", broker=settings.broker_url, set_as_current=False)
+    app.conf.update(_configuration(settings))
+    open_shop = partial(_shop_of_process, settings.store_url)
+    register(app, Bench(open_shop=open_shop, post=poster(app), work_ms=settings.work_ms))
+    # Weak references would be gone at once; the ids keep a second app from doing it twice.
+    signals.setup_logging.connect(
+        partial(_configure_logging, settings.log_level), weak=False, dispatch_uid="counterfoil.logs"
+    )
+    signals.worker_process_init.connect(
+        partial(_limit_memory, settings.child_memory_bytes),
+        weak=False,
+        dispatch_uid="counterfoil.memory",
+    )
+    return app
+
+
+def make_dispatcher(settings: Settings) -> Dispatcher:
+    """Make a dispatcher with connections of its own, for the settings' tenant."""
+    client, name = connect(settings.store_url), settings.tenant
+    # Unique for ever: a reader that took over another's name would take over its entries too.
+    consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+    tenancy = Tenancy(
+        name=name,
+        ledgers=tuple(RedisLedger(client, name, part) for part in range(settings.partitions)),
+        objects=RedisObjects(client, name),
+        inbox=RedisInbox(client, name, GROUP, consumer),
+    )
+    send = partial(enqueue_batch, poster(make_app(settings)))
+    return Dispatcher((tenancy,), _rules(settings), send, _SystemClock())
+
+
+@cache
+def _app_of_process() -> Celery:
+    return make_app(Settings.from_env(os.environ))
+
+
+def __getattr__(name: str) -> Celery:
+    """Make ``app`` from the environment when Celery's command asks for it."""
+    if name == "app":
+        return _app_of_process()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _configuration(settings: Settings) -> dict[str, object]:
+    """What differs from Celery's defaults, and why."""
+    direct = Exchange("", type="direct")
+    return {
+        # Arguments are short strings; nothing else is revived from what others may have written.
+        "accept_content": ["json"],
+        "task_serializer": "json",
+        # A message is a hint: gone on receipt, never sent twice by us, and without a result.
+        "task_acks_late": False,
+        "task_ignore_result": True,
+        "result_backend": None,
+        "task_publish_retry": False,
+        "worker_prefetch_multiplier": 1,
+        "worker_disable_prefetch": True,
+        # Plain names on the anonymous exchange: a named one loses messages with its binding key.
+        "task_queues": [Queue(name, exchange=direct, routing_key=name) for name in QUEUES],
+        "task_default_queue": WORK_QUEUE,
+        "task_create_missing_queues": False,
+        # Survive a broker that restarts, fails over, or is out of memory.
+        "broker_connection_retry_on_startup": True,
+        "broker_connection_max_retries": None,
+        "broker_channel_error_retry": True,
+        "broker_transport_options": {
+            "socket_timeout": BROKER_ANSWER_S,
+            "socket_connect_timeout": BROKER_CONNECT_S,
+            "health_check_interval": 15,
+        },
+        # Below the work time, so that a killed task's lease has not run out under it.
+        "task_time_limit": settings.hard_limit_ms / 1_000,
+        "worker_proc_alive_timeout": CHILD_START_S,
+        # No orders from the broker: whoever may write there could stop the workers.
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+        "worker_redirect_stdouts": False,
+        "enable_utc": True,
+    }
+
+
+def _rules(settings: Settings) -> Rules:
+    share = -(-settings.lease_bound // settings.partitions)
+    return Rules(
+        intake=IntakeRules(
+            claim_ms=settings.claim_ms,
+            horizon_ms=settings.horizon_ms,
+            limits=DoorLimits(max_bytes=settings.max_event_bytes),
+            pin_as_of_ms=settings.pin_as_of_ms,
+        ),
+        batch=BatchRules(
+            runs=settings.batch_runs,
+            max_bytes=settings.batch_bytes,
+            queue_ms=settings.queue_ms,
+            bound=share,
+        ),
+        sweep=SweepRules(
+            cap=settings.cap,
+            work_ms=settings.work_ms,
+            body_ms=settings.body_ms,
+            horizon_ms=settings.horizon_ms,
+        ),
+        sweep_ms=settings.sweep_ms,
+    )
+
+
+class _SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        """Now, in milliseconds since 1970."""
+        return time.time_ns() // 1_000_000
+
+
+# --- once per process: a forked child must not share its parent's connections -------------------
+
+
+def _shop_of_process(store_url: str, tenant: str, partition: int) -> Shop:
+    return _shop(store_url, tenant, partition, os.getpid())
+
+
+@lru_cache(1)
+def _client(store_url: str, _pid: int) -> Redis:
+    return connect(store_url)
+
+
+@lru_cache(KEPT_SHOPS)
+def _library(store_url: str, tenant: str, pid: int) -> Library:
+    return Library(RedisObjects(_client(store_url, pid), tenant))
+
+
+@lru_cache(KEPT_SHOPS)
+def _shop(store_url: str, tenant: str, partition: int, pid: int) -> Shop:
+    ledger = RedisLedger(_client(store_url, pid), tenant, partition)
+    return Shop(ledger=ledger, library=_library(store_url, tenant, pid))
+
+
+def _configure_logging(level: str, **_signal: object) -> None:
+    logs.configure(level)
+
+
+def _limit_memory(child_memory_bytes: int, **_signal: object) -> None:
+    """Bound the address space of a worker child, in the one system call that it costs.
+
+    What would take more gets a MemoryError, or takes its own process down, never the machine.
+    """
+    if not child_memory_bytes:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (child_memory_bytes, child_memory_bytes))
+    except (OSError, ValueError) as error:
+        # Some systems cannot: the worker is useful without, and its operator should know.
+        log.warning("worker.memory_not_limited", extra={"error": str(error)})

@@ -1,0 +1,120 @@
+"""A whole system on one machine: a dispatcher and workers as processes that end with this one.
+
+For the demonstration, tests and benchmarks. Each process is a session of its own, so a signal to
+this one's terminal does not reach it, and ending it ends what it forked.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
+
+STOP_SECONDS: Final = 20.0
+"""What an orderly stop may take before it is done by force."""
+
+
+@dataclass(slots=True)
+class Member:
+    """One process of the fleet: what it is, its log, and its lifeline (its standard input)."""
+
+    name: str
+    arguments: Sequence[str]
+    log: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is also its session's."""
+        return self.process.pid
+
+    def kill(self) -> None:
+        """SIGKILL to the process alone, as a crash would be: what it forked is left behind."""
+        self.process.kill()
+        self.process.wait()
+
+    def end(self) -> None:
+        """An orderly stop; by force when it takes too long. Whatever it forked goes with it."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        try:
+            os.killpg(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+class Fleet:
+    """A dispatcher, a worker for batches, and a worker for suspects.
+
+    ``environ`` holds the settings (``COUNTERFOIL_STORE_URL`` at least); logs go to ``logs``, a file
+    a process.
+    """
+
+    def __init__(self, environ: Mapping[str, str], logs: Path, *, children: int = 2) -> None:
+        self._environ = dict(environ)
+        self._logs = logs
+        self.dispatcher = self._launch("dispatcher", ["dispatch"])
+        self.worker = self._launch("worker", ["worker", "--children", str(children)])
+        self.alone = self._launch("alone", ["worker", "--alone"])
+
+    def _launch(self, name: str, arguments: Sequence[str]) -> Member:
+        log = self._logs / f"{name}.log"
+        command = [sys.executable, "-m", "counterfoil_worker", *arguments, "--lifeline"]
+        with log.open("ab") as sink:
+            process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+                command,
+                stdin=subprocess.PIPE,
+                stdout=sink,
+                stderr=sink,
+                env=self._environ,
+                start_new_session=True,
+            )
+        return Member(name, arguments, log, process)
+
+    @property
+    def members(self) -> tuple[Member, ...]:
+        """The processes that run now."""
+        return (self.dispatcher, self.worker, self.alone)
+
+    def restart(self, member: Member) -> Member:
+        """Start again what was killed, under the same name and log."""
+        member.end()
+        fresh = self._launch(member.name, member.arguments)
+        setattr(self, member.name, fresh)
+        return fresh
+
+    def ended(self) -> list[Member]:
+        """Members that are not running any more; each one's log says why."""
+        return [member for member in self.members if member.process.poll() is not None]
+
+    def stop(self) -> None:
+        """End every process, the dispatcher first."""
+        for member in self.members:
+            member.end()
+
+    def __enter__(self) -> Self:
+        """Use it in a ``with`` statement, so that nothing is left running."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop."""
+        self.stop()
