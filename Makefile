@@ -18,7 +18,7 @@ clean: ; rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 lint: .venv/dev.stamp ; $(BIN)/ruff check && $(BIN)/ruff format --check
 types: .venv/dev.stamp ; $(BIN)/mypy && $(BIN)/pyright --pythonpath $(BIN)/python
 imports: .venv/dev.stamp ; $(BIN)/lint-imports
-drift: .venv/dev.stamp ; $(BIN)/python -m counterfoil_schemas.export --check
+drift: .venv/dev.stamp ; $(BIN)/python -m counterfoil_schemas.export --check && $(BIN)/python docs/generate.py --check
 
 # Keeps the pinned versions that still fit; `make lock UPGRADE=--upgrade` takes the newest.
 lock: | $(BIN)/uv

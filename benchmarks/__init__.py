@@ -1,1 +1,1 @@
-"""Measurements of Counterfoil, as ratios within one run: ``python -m benchmarks``."""
+"""Measurements, as ratios within one run: ``python -m benchmarks``. Never run by the tests."""

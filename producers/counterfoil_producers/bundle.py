@@ -13,9 +13,7 @@ error, because a file that is silently left out is found too late.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from counterfoil_producers.errors import BundleError
@@ -31,7 +29,8 @@ from counterfoil_schemas.digest import Digest, digest_bytes
 from counterfoil_schemas.policy import Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 CONTRACTS: Final = "contracts"
 POLICIES: Final = "policies"
@@ -99,7 +98,7 @@ def load_bundle(path: Path) -> Bundle:
         root=path,
         contracts=_models(path, CONTRACTS, OutputContract),
         policies=_models(path, POLICIES, Policy),
-        events=tuple(_events(path)),
+        events=tuple(load_events(path / EVENTS)),
         evidence=tuple(_evidence(path)),
     )
 
@@ -107,7 +106,7 @@ def load_bundle(path: Path) -> Bundle:
 def _models(root: Path, folder: str, model: type[ModelT]) -> tuple[Named[ModelT], ...]:
     found = [
         Named(where, read_model(model, read_file(path, where), where))
-        for path, where in _files(root, folder, (".json",))
+        for path, where in _files(root / folder, (".json",))
     ]
     by_ref: dict[str, str] = {}
     for item in found:
@@ -119,8 +118,9 @@ def _models(root: Path, folder: str, model: type[ModelT]) -> tuple[Named[ModelT]
     return tuple(found)
 
 
-def _events(root: Path) -> Iterator[RawEvent]:
-    for path, where in _files(root, EVENTS, (".json", LINES_SUFFIX)):
+def load_events(folder: Path) -> Iterator[RawEvent]:
+    """The events of a folder, sorted by file name. Raises as ``load_bundle`` does."""
+    for path, where in _files(folder, (".json", LINES_SUFFIX)):
         yield from split_events(read_file(path, where), where, lines=path.suffix == LINES_SUFFIX)
 
 
@@ -128,22 +128,14 @@ def _evidence(root: Path) -> Iterator[EvidenceFile]:
     folder = root / EVIDENCE
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if path.is_file() and not path.name.startswith("."):
-            where = path.relative_to(root).as_posix()
-            yield EvidenceFile(where, read_file(path, where))
+            yield EvidenceFile(str(path), read_file(path, str(path)))
 
 
-def _files(root: Path, folder: str, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
-    for path in sorted((root / folder).iterdir()):
-        where = f"{folder}/{path.name}"
+def _files(folder: Path, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
         if path.suffix not in suffixes or not path.is_file():
             allowed = " and ".join(f"*{suffix}" for suffix in suffixes)
-            raise BundleError(where, f"only {allowed} files belong here: move it elsewhere")
-        yield path, where
-
-
-def write_bundle(
-    out: Path, models: Mapping[str, OutputContract | Policy], events: Mapping[str, Iterator[bytes]]
-) -> None:
-    raise NotImplementedError
+            raise BundleError(str(path), f"only {allowed} files belong here: move it elsewhere")
+        yield path, str(path)

@@ -28,8 +28,7 @@ from counterfoil_schemas.event import GenerationEvent
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from redis import Redis
-
+    from counterfoil_producers.store import Client
     from counterfoil_schemas.canonical import JsonValue
 
 DEFAULT_MAX_INBOX: Final = 100_000
@@ -59,7 +58,7 @@ class Producer:
 
     def __init__(
         self,
-        client: Redis,
+        client: Client,
         tenant: str = "default",
         *,
         max_inbox: int = DEFAULT_MAX_INBOX,
@@ -108,6 +107,20 @@ class Producer:
         """Close the connections; a later call opens new ones."""
         self._client.close()
 
+    def prepare(self, event: Submission) -> bytes:
+        """The bytes that ``submit`` sends for an event.
+
+        Raises:
+            EventError: it is no event with an identity, or too large.
+        """
+        encoded = _encode(event)
+        if len(encoded) > self._max_event_bytes:
+            raise EventError(
+                f"the event has {len(encoded)} bytes and may have {self._max_event_bytes}: put its"
+                " evidence first and name it by digest"
+            )
+        return encoded
+
     def submit(self, event: Submission) -> str:
         """Send one event; the id of its inbox entry.
 
@@ -131,7 +144,7 @@ class Producer:
         """
         submitted: list[str] = []
         try:
-            for chunk in _chunks(self._encode(event) for event in events):
+            for chunk in _chunks(self.prepare(event) for event in events):
                 added = ask(partial(self._add, chunk), repeat=True)
                 submitted += added
                 if len(added) < len(chunk):
@@ -150,21 +163,12 @@ class Producer:
     def _add(self, events: Sequence[bytes]) -> list[str]:
         """One run of the script. Repeating it adds the events once more, which changes nothing."""
         text, sha = _script()
-        arguments = (1, self._key, self._max_inbox, *events)
+        arguments: tuple[str | bytes | int, ...] = (1, self._key, self._max_inbox, *events)
         try:
-            reply: object = self._client.execute_command("EVALSHA", sha, *arguments)
+            reply = self._client.execute_command("EVALSHA", sha, *arguments)
         except NoScriptError:
             reply = self._client.execute_command("EVAL", text, *arguments)
         return [as_text(entry_id) for entry_id in as_list(reply)]
-
-    def _encode(self, event: Submission) -> bytes:
-        encoded = _encode(event)
-        if len(encoded) > self._max_event_bytes:
-            raise EventError(
-                f"the event has {len(encoded)} bytes and may have {self._max_event_bytes}: put its"
-                " evidence first and name it by digest"
-            )
-        return encoded
 
 
 @cache
@@ -237,4 +241,3 @@ def _check_identity(event: Mapping[str, JsonValue]) -> None:
             raise EventError(
                 f"the event's {name} must be a text of 1 to {MAX_ATTRIBUTE_CHARACTERS} characters"
             )
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
 
@@ -13,6 +12,7 @@ from counterfoil_producers.errors import SourceError
 from counterfoil_schemas.wire import Wire, pointer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from counterfoil_schemas.canonical import Json

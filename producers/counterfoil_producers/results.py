@@ -22,7 +22,6 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
@@ -42,9 +41,10 @@ from counterfoil_producers.store import (
 from counterfoil_schemas.result import ResultEvent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
     from types import TracebackType
 
-    from redis import Redis
+    from counterfoil_producers.store import Client
 
 BEGINNING: Final = "0"
 """The position before every result."""
@@ -59,7 +59,7 @@ SHARED_BLOCK_MS: Final = 100
 """How long the partitions are waited on in turn; only one can be at a time."""
 
 READ_ENTRIES: Final = 256
-"""Entries of one round trip."""
+"""Entries of one round trip, unless another limit is given."""
 
 CLAIM_MS: Final = 60_000
 """A result that another consumer has not acknowledged for so long is taken over when iterating."""
@@ -83,7 +83,7 @@ class Results:
 
     def __init__(  # noqa: PLR0913  (each is one independent choice with a default)
         self,
-        client: Redis,
+        client: Client,
         tenant: str = "default",
         *,
         partitions: int = 1,
@@ -94,10 +94,11 @@ class Results:
         if partitions < 1:
             raise ValueError("a tenant has at least one partition")
         self._client = client
-        self._streams = [
-            _Stream(client, results_key(tenant, number), number, group, consumer or _own_name())
+        name = consumer or _own_name()
+        self._streams = deque(
+            _Stream(client, results_key(tenant, number), number, group, name)
             for number in range(partitions)
-        ]
+        )
         for stream in self._streams:
             stream.position = after
         self._group = group
@@ -154,7 +155,8 @@ class Results:
     @property
     def positions(self) -> tuple[str, ...]:
         """The last entry fetched of each partition, in order. No meaning in a group."""
-        return tuple(stream.position for stream in self._streams)
+        ordered = sorted(self._streams, key=lambda stream: stream.partition)
+        return tuple(stream.position for stream in ordered)
 
     def __iter__(self) -> Iterator[Delivery]:
         """Results without end; waits for the next one. In a group, also those left behind."""
@@ -163,8 +165,10 @@ class Results:
                 yield from self.claim(idle_ms=CLAIM_MS)
             yield from self.read(block_ms=MAX_BLOCK_MS)
 
-    def read(self, block_ms: int = 0) -> list[Delivery]:
-        """Results that are there, waiting up to ``block_ms`` for a first one; [] when none came.
+    def read(self, block_ms: int = 0, *, limit: int = READ_ENTRIES) -> list[Delivery]:
+        """At most ``limit`` results that are there, waiting up to ``block_ms`` for a first one.
+
+        Gives [] when none came.
 
         Raises:
             ResultFormatError: the next entry is no result. It is told once: the next call goes on
@@ -174,12 +178,12 @@ class Results:
         deadline = time.monotonic() + block_ms / 1_000
         while not self._read:
             left_ms = int((deadline - time.monotonic()) * 1_000)
-            self._fetch(left_ms)
+            self._fetch(left_ms, limit)
             if left_ms <= 0:
                 break
-        return self._deliver()
+        return self._deliver(limit)
 
-    def claim(self, *, idle_ms: int) -> list[Delivery]:
+    def claim(self, *, idle_ms: int, limit: int = READ_ENTRIES) -> list[Delivery]:
         """Take over results that a consumer of the group has had for ``idle_ms`` or longer.
 
         Raises:
@@ -187,9 +191,11 @@ class Results:
             ResultFormatError, StoreError: as in ``read``.
         """
         self._require_group()
-        for stream in self._streams:
-            self._read += ask(partial(stream.claim, idle_ms), repeat=True)
-        return self._deliver()
+        for stream in self._in_turn():
+            room = limit - len(self._read)
+            if room > 0:
+                self._read += ask(partial(stream.claim, idle_ms, room), repeat=True)
+        return self._deliver(limit)
 
     def ack(self, deliveries: Iterable[Delivery]) -> None:
         """Tell the group that these results are dealt with. Repeating it changes nothing.
@@ -208,26 +214,35 @@ class Results:
     def ack_ids(self, partition: int, entry_ids: Sequence[str]) -> None:
         """As ``ack``, for entries by their ids: also for one that is no result."""
         self._require_group()
-        ask(partial(self._streams[partition].ack, entry_ids), repeat=True)
+        stream = next(one for one in self._streams if one.partition == partition)
+        ask(partial(stream.ack, entry_ids), repeat=True)
 
     def _require_group(self) -> None:
         if self._group is None:
             raise ValueError("this reader has no group: connect with group=... to claim and ack")
 
-    def _fetch(self, block_ms: int) -> None:
-        """Look once at every partition, sharing the wait."""
+    def _in_turn(self) -> Sequence[_Stream]:
+        """The partitions, each time beginning with another one: none can shut out the others."""
+        self._streams.rotate(-1)
+        return tuple(self._streams)
+
+    def _fetch(self, block_ms: int, limit: int) -> None:
+        """Look once at every partition, sharing the wait, for ``limit`` entries in all."""
         longest = MAX_BLOCK_MS if len(self._streams) == 1 else SHARED_BLOCK_MS
         share = max(0, min(block_ms, longest)) // len(self._streams)
-        for stream in self._streams:
+        for stream in self._in_turn():
+            room = limit - len(self._read)
+            if room <= 0:
+                return
             # What a group hands out is not handed out again, so it is asked for once; entries of
             # a lost reply are pending, and `claim` finds them.
             wait = 0 if self._read else share
-            self._read += ask(partial(stream.read, wait), repeat=self._group is None)
+            self._read += ask(partial(stream.read, wait, room), repeat=self._group is None)
 
-    def _deliver(self) -> list[Delivery]:
+    def _deliver(self, limit: int) -> list[Delivery]:
         """Everything read up to the first entry that is no result; that one, when it is first."""
         delivered: list[Delivery] = []
-        while self._read:
+        while self._read and len(delivered) < limit:
             try:
                 delivered.append(self._read[0].deliver())
             except ResultFormatError:
@@ -279,37 +294,38 @@ class _Stream:
     """The commands on one partition's results."""
 
     def __init__(
-        self, client: Redis, key: str, partition: int, group: str | None, consumer: str
+        self, client: Client, key: str, partition: int, group: str | None, consumer: str
     ) -> None:
         self.position = BEGINNING
         self._client = client
         self._key = key
-        self._partition = partition
+        self.partition = partition
         self._group = group
         self._consumer = consumer
         self._cursor = "0-0"
         self._ready = False
 
-    def read(self, block_ms: int) -> list[_Entry]:
+    def read(self, block_ms: int, count: int) -> list[_Entry]:
         """New entries; the position moves behind them."""
         self._prepare()
         block = ("BLOCK", block_ms) if block_ms > 0 else ()
-        options = ("COUNT", READ_ENTRIES, *block, "STREAMS", self._key)
+        options = ("COUNT", count, *block, "STREAMS", self._key)
         if self._group is None:
-            command = ("XREAD", *options, self.position)
+            reply = self._client.execute_command("XREAD", *options, self.position)
         else:
-            command = ("XREADGROUP", "GROUP", self._group, self._consumer, *options, ">")
-        reply: object = self._client.execute_command(*command)
+            reader = ("XREADGROUP", "GROUP", self._group, self._consumer)
+            reply = self._client.execute_command(*reader, *options, ">")
         entries = [] if not reply else self._entries(as_list(as_list(reply)[0])[1])
         if entries:
             self.position = entries[-1].entry_id
         return entries
 
-    def claim(self, idle_ms: int) -> list[_Entry]:
+    def claim(self, idle_ms: int, count: int) -> list[_Entry]:
         """Entries that have been pending for ``idle_ms``; goes on where it stopped."""
         self._prepare()
-        command = ("XAUTOCLAIM", self._key, self._group, self._consumer, idle_ms, self._cursor)
-        reply: object = self._client.execute_command(*command, "COUNT", READ_ENTRIES)
+        reader = (self._key, self._group or "", self._consumer)
+        window = (idle_ms, self._cursor, "COUNT", count)
+        reply = self._client.execute_command("XAUTOCLAIM", *reader, *window)
         cursor, entries = as_list(reply)[:2]
         self._cursor = as_text(cursor)
         return self._entries(entries)
@@ -318,7 +334,7 @@ class _Stream:
         """Acknowledge entries."""
         self._prepare()
         if entry_ids:
-            self._client.execute_command("XACK", self._key, self._group, *entry_ids)
+            self._client.execute_command("XACK", self._key, self._group or "", *entry_ids)
 
     def _prepare(self) -> None:
         """Once: settle where the end is, and make the group."""
@@ -327,7 +343,8 @@ class _Stream:
         if self._group is not None:
             self._make_group(self._group)
         elif self.position == END:
-            last = as_list(self._client.execute_command("XREVRANGE", self._key, "+", "-", "COUNT", 1))
+            newest = ("XREVRANGE", self._key, "+", "-", "COUNT", 1)
+            last = as_list(self._client.execute_command(*newest))
             self.position = as_text(as_list(last[0])[0]) if last else BEGINNING
         self._ready = True
 
@@ -341,11 +358,11 @@ class _Stream:
 
     def _entries(self, reply: object) -> list[_Entry]:
         return [
-            _Entry(self._partition, as_text(entry[0]), self._body(entry[1]))
+            _Entry(self.partition, as_text(entry[0]), self._body(entry[1]))
             for entry in map(as_list, as_list(reply))
             if entry[1] is not None  # deleted meanwhile
         ]
 
     def _body(self, fields: object) -> bytes | None:
         found = as_fields(fields)
-        return found[b"result"] if found.keys() == {b"result"} else None
+        return found[b"result"] if set(found) == {b"result"} else None

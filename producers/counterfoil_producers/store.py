@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, cast
 
 from redis import Redis
 from redis import exceptions as foreign
@@ -38,13 +38,26 @@ _TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 T = TypeVar("T")
 
 
-def connect(url: str) -> Redis:
+class Client(Protocol):
+    """What is used of redis-py's client, whose own annotations have gaps."""
+
+    def execute_command(self, *words: str | bytes | int) -> object:
+        """Send one command and give its reply. Raises redis-py's errors."""
+        ...
+
+    def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+def connect(url: str) -> Client:
     """A client: bytes, timeouts, and no repeats of its own, as it cannot know what may be.
 
     Raises:
         ValueError: the address is none; say ``redis://``, ``rediss://`` or ``unix://``.
     """
-    return Redis.from_url(
+    # The one call of the client whose parameters are not typed.
+    client: Client = Redis.from_url(  # pyright: ignore[reportUnknownMemberType]
         url,
         decode_responses=False,
         protocol=2,
@@ -52,6 +65,7 @@ def connect(url: str) -> Redis:
         socket_timeout=ANSWER_SECONDS,
         socket_connect_timeout=CONNECT_SECONDS,
     )
+    return client
 
 
 def inbox_key(tenant: str) -> str:

@@ -66,7 +66,9 @@ def expand(generation: Generation) -> dict[str, JsonValue]:
     Raises ``ValueError`` as ``output_bytes`` does.
     """
     data = generation.model_dump(mode="json", exclude_none=True, exclude={"evidence", "output"})
-    output = generation.output.model_dump(mode="json", exclude_none=True, exclude={"text", "text_base64"})
+    output = generation.output.model_dump(
+        mode="json", exclude_none=True, exclude={"text", "text_base64"}
+    )
     exact = output_bytes(generation.output)
     if exact is not None:
         output["digest"] = digest_bytes(exact)

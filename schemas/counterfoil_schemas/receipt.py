@@ -84,7 +84,9 @@ class Subject(Wire):
 class Statement(Wire):
     """An in-toto Statement v1 whose predicate is a receipt."""
 
-    model_config = ConfigDict(serialize_by_alias=True, validate_by_alias=True, validate_by_name=True)
+    model_config = ConfigDict(
+        serialize_by_alias=True, validate_by_alias=True, validate_by_name=True
+    )
 
     type_: Literal["https://in-toto.io/Statement/v1"] = Field(
         default="https://in-toto.io/Statement/v1", alias="_type"

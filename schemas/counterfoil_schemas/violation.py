@@ -50,7 +50,7 @@ def bounded(text: str) -> str:
 
 
 def violation(
-    code: str, pointer: str, /, *, digests: tuple[Digest, ...] = (), **params: ParamValue
+    code: str, pointer: str, digests: tuple[Digest, ...] = (), /, **params: ParamValue
 ) -> Violation:
     """Make a violation of a code in the catalogue.
 

@@ -30,15 +30,22 @@ TENANTS = (f"tenant-{number}" for number in count(1))
 
 
 @pytest.fixture(scope="session")
-def valkey() -> Iterator[Redis]:
-    """A client of a real server; each test has a tenant of its own."""
-    with _start(cluster=False) as server, connect(server.url()) as client:
+def valkey_server() -> Iterator[EmbeddedServer]:
+    """A real server, started once."""
+    with _start(cluster=False) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey(valkey_server: EmbeddedServer) -> Iterator[Redis]:
+    """A client of the real server; each test has a tenant of its own."""
+    with connect(valkey_server.url()) as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Redis]:
-    """The same server as a cluster of one node."""
+    """The same server program as a cluster of one node."""
     with _start(cluster=True) as server, connect(server.url()) as client:
         yield client
 
@@ -51,10 +58,10 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     made.check()
 
 
-@pytest.fixture(params=[kind for kind in KINDS if kind not in {"memory", "fakeredis"}])
-def real_bench(request: pytest.FixtureRequest) -> Bench:
-    """An empty partition of a real server; the test may break it."""
-    return make_bench(request.param, request)
+@pytest.fixture
+def valkey_bench(request: pytest.FixtureRequest) -> Bench:
+    """An empty partition of the real server; the test may break it."""
+    return make_bench("valkey", request)
 
 
 def make_bench(kind: Kind, request: pytest.FixtureRequest) -> Bench:

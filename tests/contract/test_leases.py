@@ -111,7 +111,7 @@ def test_starting_and_extending_move_the_end_of_a_lease(bench: Bench) -> None:
     bench.open("a", "b")
     started = bench.lease(runs=1, queue_ms=SHORT).batch
     bench.ledger.start(started, "w", work_ms=LONG)
-    extended, _ = bench.take(runs=1, work_ms=SHORT, token="w")
+    extended, _ = bench.take(runs=1, work_ms=SHORT, owner="w")
     assert bench.ledger.extend(extended, "w", work_ms=LONG)
     bench.advance(SHORT)
     assert bench.ledger.expired(10) == []
@@ -180,8 +180,8 @@ def test_a_release_gives_the_owners_runs_back(bench: Bench) -> None:
 
 def test_a_release_by_anybody_else_has_no_effect(bench: Bench) -> None:
     rids = bench.open("a", "b")
-    batch, _ = bench.take(runs=1, token="w")
-    second, _ = bench.take(runs=1, token="w2")
+    batch, _ = bench.take(runs=1, owner="w")
+    second, _ = bench.take(runs=1, owner="w2")
     before = [bench.view(rid) for rid in rids]
     held = next(v.rid for v in before if v.holder == batch)
     assert bench.ledger.release([held], batch, "another", lane="live") == [False]

@@ -12,13 +12,15 @@ import logging
 import os
 import resource
 import secrets
+import signal
 import socket
+import threading
 import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from celery import Celery, signals
-from kombu import Exchange, Queue
+from kombu import Queue
 
 from counterfoil_worker import logs
 from counterfoil_worker.admission import DoorLimits
@@ -38,6 +40,9 @@ from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
 from counterfoil_worker.work import Shop
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from celery.utils.dispatch import Signal
     from redis import Redis
 
 log: Final = logging.getLogger(__name__)
@@ -63,15 +68,8 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(_configuration(settings))
     open_shop = partial(_shop_of_process, settings.store_url)
     register(app, Bench(open_shop=open_shop, post=poster(app), work_ms=settings.work_ms))
-    # Weak references would be gone at once; the ids keep a second app from doing it twice.
-    signals.setup_logging.connect(
-        partial(_configure_logging, settings.log_level), weak=False, dispatch_uid="counterfoil.logs"
-    )
-    signals.worker_process_init.connect(
-        partial(_limit_memory, settings.child_memory_bytes),
-        weak=False,
-        dispatch_uid="counterfoil.memory",
-    )
+    _connect(signals.setup_logging, partial(_configure_logging, settings.log_level))
+    _connect(signals.worker_process_init, partial(_limit_memory, settings.child_memory_bytes))
     return app
 
 
@@ -90,6 +88,17 @@ def make_dispatcher(settings: Settings) -> Dispatcher:
     return Dispatcher((tenancy,), _rules(settings), send, _SystemClock())
 
 
+def run_dispatcher(settings: Settings) -> None:
+    """Run a dispatcher until SIGTERM or SIGINT; the step in hand is finished first."""
+    logs.configure(settings.log_level)
+    dispatcher, stop = make_dispatcher(settings), threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    log.info("dispatcher.started", extra={"tenant": settings.tenant})
+    dispatcher.run(stop)
+    log.info("dispatcher.stopped", extra={"tenant": settings.tenant})
+
+
 @cache
 def _app_of_process() -> Celery:
     return make_app(Settings.from_env(os.environ))
@@ -104,7 +113,6 @@ def __getattr__(name: str) -> Celery:
 
 def _configuration(settings: Settings) -> dict[str, object]:
     """What differs from Celery's defaults, and why."""
-    direct = Exchange("", type="direct")
     return {
         # Arguments are short strings; nothing else is revived from what others may have written.
         "accept_content": ["json"],
@@ -114,10 +122,15 @@ def _configuration(settings: Settings) -> dict[str, object]:
         "task_ignore_result": True,
         "result_backend": None,
         "task_publish_retry": False,
+        # And taken only when a child is free, so that none ages, or is lost, in a busy worker.
         "worker_prefetch_multiplier": 1,
         "worker_disable_prefetch": True,
-        # Plain names on the anonymous exchange: a named one loses messages with its binding key.
-        "task_queues": [Queue(name, exchange=direct, routing_key=name) for name in QUEUES],
+        # Of a direct exchange, so Celery publishes by queue name to the anonymous one: a message to
+        # a named exchange is silently lost when the broker has lost its binding.
+        # Without acknowledgement: one that fails as the broker goes away is swallowed by Celery, its
+        # message counts as under way for ever, and the worker is connected but takes no more.
+        "task_queues": [Queue(name, routing_key=name, no_ack=True) for name in QUEUES],
+        "task_default_exchange_type": "direct",
         "task_default_queue": WORK_QUEUE,
         "task_create_missing_queues": False,
         # Survive a broker that restarts, fails over, or is out of memory.
@@ -194,6 +207,12 @@ def _library(store_url: str, tenant: str, pid: int) -> Library:
 def _shop(store_url: str, tenant: str, partition: int, pid: int) -> Shop:
     ledger = RedisLedger(_client(store_url, pid), tenant, partition)
     return Shop(ledger=ledger, library=_library(store_url, tenant, pid))
+
+
+def _connect(sent: Signal, receiver: Callable[..., None]) -> None:
+    """Have a signal of Celery's call us. Signals are the process's: the last app made counts."""
+    sent.disconnect(dispatch_uid=__name__)
+    sent.connect(receiver, weak=False, dispatch_uid=__name__)
 
 
 def _configure_logging(level: str, **_signal: object) -> None:

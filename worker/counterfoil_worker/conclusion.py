@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.digest import Digest, digest_bytes, digest_of
+from counterfoil_schemas.expansion import output_bytes
 from counterfoil_schemas.result import (
     MAX_INLINE_BYTES,
     MAX_RESULT_VIOLATIONS,
@@ -19,6 +20,7 @@ from counterfoil_schemas.result import (
 from counterfoil_schemas.stored import StoredEvent
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_schemas.vocabulary import LAYERS
+from counterfoil_schemas.wire import thaw
 
 from counterfoil_worker.pipeline import ending, identity
 from counterfoil_worker.ports import Conclude, NewRun
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.receipt import Receipt
     from counterfoil_schemas.vocabulary import Layer, ResultOutcome
     from pydantic import JsonValue
 
@@ -49,11 +52,11 @@ def _repair(violations: Sequence[Violation]) -> Repair | None:
 def _accepted_output(event: bytes) -> AcceptedOutput:
     """The output as received: its digest, and the text itself when it is small."""
     output = StoredEvent.model_validate_json(event).data.output
-    text = output.text
-    if text is None:
-        raise ValueError("only an output with a text can be accepted by a JSON contract")
-    exact = text.encode()
-    inline = text if len(exact) <= MAX_INLINE_BYTES else None
+    exact = output_bytes(output)
+    if exact is None:
+        raise ValueError("only an output with bytes can be accepted by a JSON contract")
+    # Accepted JSON is UTF-8, whether it came as text or as base64.
+    inline = exact.decode() if len(exact) <= MAX_INLINE_BYTES else None
     media_type = output.media_type or "application/json"
     return AcceptedOutput(digest=digest_bytes(exact), media_type=media_type, text=inline)
 
@@ -64,7 +67,14 @@ class _Findings:
 
     receipts: Mapping[Layer, Digest]
     violations: Sequence[Violation] = ()
+    total: int = 0
     derived: Mapping[Layer, JsonValue] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def _total(receipt: Receipt) -> int:
+    """Violations that a layer found: a receipt that does not hold all of them says how many."""
+    counted = receipt.derived.get("violations_total")
+    return counted if isinstance(counted, int) else len(receipt.violations)
 
 
 def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _Findings:
@@ -72,14 +82,15 @@ def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _F
     return _Findings(
         receipts={layer: sealed.digest for layer, sealed in layers},
         violations=[*extra, *(v for _, s in layers for v in s.receipt.violations)],
-        derived={layer: dict(sealed.receipt.derived) for layer, sealed in layers},
+        total=len(extra) + sum(_total(sealed.receipt) for _, sealed in layers),
+        derived={layer: thaw(sealed.receipt.derived) for layer, sealed in layers},
     )
 
 
 def _recorded(run: RunView, extra: Violation) -> _Findings:
     """The receipts that a run had when it was given up, by digest."""
     recorded = {layer: receipt.digest for layer, receipt in run.receipts.items()}
-    return _Findings(receipts=recorded, violations=[extra])
+    return _Findings(receipts=recorded, violations=[extra], total=1)
 
 
 def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findings) -> bytes:
@@ -93,7 +104,7 @@ def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findi
         run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
         receipts=dict(findings.receipts),
         violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
-        violations_total=len(findings.violations),
+        violations_total=findings.total,
         output=_accepted_output(event) if outcome == "accepted" else None,
         derived=dict(findings.derived),
         repair=_repair(findings.violations),

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 STOP_SECONDS: Final = 20.0
 """What an orderly stop may take before it is done by force."""
 
+LOG_LINES: Final = 20
+"""Lines of a log that are repeated when its process ended by itself."""
+
+
+class FleetError(Exception):
+    """A process of the fleet ended by itself; the message has the end of its log."""
+
 
 @dataclass(slots=True)
 class Member:
@@ -100,6 +107,12 @@ class Fleet:
     def ended(self) -> list[Member]:
         """Members that are not running any more; each one's log says why."""
         return [member for member in self.members if member.process.poll() is not None]
+
+    def require_running(self) -> None:
+        """Raise ``FleetError``, with the end of its log, when a member has ended by itself."""
+        for member in self.ended():
+            lines = member.log.read_text(errors="replace").splitlines()[-LOG_LINES:]
+            raise FleetError(f"the {member.name} ended by itself:\n" + "\n".join(lines))
 
     def stop(self) -> None:
         """End every process, the dispatcher first."""

@@ -40,7 +40,7 @@ class JsonLines(logging.Formatter):
         line |= {name: value for name, value in vars(record).items() if name not in _STANDARD}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        # ASCII: half a surrogate pair in a foreign message must not keep the line from being written.
+        # ASCII: half a surrogate pair in a foreign message must not cost us the line.
         return json.dumps(line, default=str)
 
 

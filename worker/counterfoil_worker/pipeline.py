@@ -7,6 +7,7 @@ asks what follows. The worker, the in-process ``check`` and a replay all go thro
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -25,11 +26,13 @@ from counterfoil_schemas.stored import StoredEvent
 
 from counterfoil_worker.layers.behavior.case import BehaviorCase
 from counterfoil_worker.layers.behavior.judge import judge as judge_behavior
+from counterfoil_worker.layers.extraction import Extraction
 from counterfoil_worker.layers.semantic.access import decide_all
 from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.judge import judge as judge_semantic
 from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.judge import judge as judge_structured
+from counterfoil_worker.layers.structured.view import ViewMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,12 +77,13 @@ def ending(layer: Layer, outcome: LayerOutcome) -> ResultOutcome | None:
     return None if GOES_ON.get(layer) == outcome else ENDS_AS[layer, outcome]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Material:
     """A run with everything that its layers read, loaded and re-hashed by the shell.
 
     ``compiled`` and ``policy`` are None when the event's reference was unknown at admission.
-    ``bodies`` holds evidence that the event names by digest only.
+    ``bodies`` holds evidence that the event names by digest only. The event is read once, however
+    many layers ask.
     """
 
     run: RunView
@@ -90,7 +94,22 @@ class Material:
 
     def stored(self) -> StoredEvent:
         """The event, once the structured layer has accepted it."""
-        return StoredEvent.model_validate_json(self.event)
+        return self.structure.stored
+
+    @cached_property
+    def structure(self) -> StructuredCase:
+        """The case of the structured layer, whose readings the later layers use too."""
+        run = self.run
+        return StructuredCase(
+            event=run.event_digest,
+            body=self.event,
+            compiled=self.compiled,
+            contract_digest=run.contract,
+            policy=self.policy,
+            policy_digest=run.policy,
+            as_of_ms=run.as_of_ms,
+            as_of_basis=run.as_of_basis,
+        )
 
 
 def identity(event: bytes) -> tuple[str, str, str]:
@@ -136,24 +155,9 @@ def structured_inputs(material: Material) -> StructuredInputs:
     )
 
 
-def structured_case(material: Material) -> StructuredCase:
-    """The case of the structured layer."""
-    run = material.run
-    return StructuredCase(
-        event=run.event_digest,
-        body=material.event,
-        compiled=material.compiled,
-        contract_digest=run.contract,
-        policy=material.policy,
-        policy_digest=run.policy,
-        as_of_ms=run.as_of_ms,
-        as_of_basis=run.as_of_basis,
-    )
-
-
 def structured_receipt(material: Material) -> Receipt:
     """Judge the structure."""
-    return judge_structured(structured_case(material))
+    return judge_structured(material.structure)
 
 
 # --- semantic ------------------------------------------------------------------------------
@@ -161,7 +165,9 @@ def structured_receipt(material: Material) -> Receipt:
 
 def evidence_digests(event: StoredEvent) -> tuple[Digest, ...]:
     """Evidence that the event names by digest only, to be loaded from the object store."""
-    return tuple(dict.fromkeys(i.digest for i in event.data.evidence if i.text is None and i.digest))
+    return tuple(
+        dict.fromkeys(i.digest for i in event.data.evidence if i.text is None and i.digest)
+    )
 
 
 def contents(event: StoredEvent) -> tuple[Digest, ...]:
@@ -203,14 +209,19 @@ def semantic_receipt(material: Material, structured: Sealed, inputs: bytes) -> R
     """
     run = material.run
     if not (material.compiled and material.policy and run.contract and run.policy):
-        raise ValueError("the semantic layer needs the contract and policy of an accepted structure")
-    upstream = structured_case(material)
+        raise ValueError(
+            "the semantic layer needs the contract and policy of an accepted structure"
+        )
+    upstream = material.structure
+    extraction = _extraction(upstream)
+    # Nothing to extract: then the structure was never acceptable, and judging it again shows it.
+    again = material.policy.replay_upstream or extraction is None
     return judge_semantic(
         SemanticCase(
             tenant=upstream.stored.tenant,
             event=run.event_digest,
             generation=upstream.generation,
-            extraction=upstream.extraction,
+            extraction=extraction or Extraction(),
             contract=material.compiled.contract,
             contract_digest=run.contract,
             policy=material.policy,
@@ -222,9 +233,17 @@ def semantic_receipt(material: Material, structured: Sealed, inputs: bytes) -> R
             bodies=material.bodies,
             as_of_ms=run.as_of_ms,
             as_of_basis=run.as_of_basis,
-            replayed=_replay(upstream) if material.policy.replay_upstream else None,
+            replayed=_replay(upstream) if again else None,
         )
     )
+
+
+def _extraction(case: StructuredCase) -> Extraction | None:
+    """What the view finds; None where an accepted structure would have had something to read."""
+    try:
+        return case.extraction
+    except (ValueError, ViewMismatchError):
+        return None
 
 
 def _replay(case: StructuredCase) -> Digest:
@@ -253,8 +272,9 @@ def behavior_receipt(material: Material, semantic: Sealed) -> Receipt:
     run = material.run
     if not (material.policy and run.policy):
         raise ValueError("the behavior layer needs the policy of an accepted structure")
-    upstream = structured_case(material)
-    data = upstream.generation
+    data, extraction = material.structure.generation, _extraction(material.structure)
+    if extraction is None:
+        raise ValueError("the behavior layer needs the output of an accepted structure")
     inputs = [
         Input(name="event", digest=run.event_digest, attested_by="producer"),
         Input(name="semantic", digest=semantic.digest, attested_by="worker"),
@@ -267,7 +287,7 @@ def behavior_receipt(material: Material, semantic: Sealed) -> Receipt:
         BehaviorCase(
             event=run.event_digest,
             behavior=data.behavior,
-            extraction=upstream.extraction,
+            extraction=extraction,
             policy=material.policy,
             semantic=semantic.receipt,
             semantic_digest=semantic.digest,

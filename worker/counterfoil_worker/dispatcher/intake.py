@@ -36,13 +36,22 @@ if TYPE_CHECKING:
 log: Final = logging.getLogger(__name__)
 
 READ_ENTRIES: Final = 256
-"""Entries of one read. With the largest event this bounds memory; a step stays below 0.2 s."""
+"""Entries of one step at most: it stays well below the time between two sweeps."""
+
+FIRST_ENTRIES: Final = 16
+"""Entries of the first step, before anything is known of their size."""
+
+READ_BYTES: Final = 16 * 2**20
+"""Bytes of one step's entries, above which the next one takes half as many."""
 
 FAILED_CODE: Final = "door.failed"
 """The dead letter of an entry that our own code could not take in: a bug, with its bytes kept."""
 
 Refs: TypeAlias = "Mapping[tuple[ObjectKind, str], Digest | None]"
 """What the names in a batch of events stand for now."""
+
+_Group: TypeAlias = "Sequence[tuple[StreamEntry, Admit]]"
+"""Entries of one partition with their commands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +83,7 @@ class Intake:
         self._lane = lane
         self._rules = rules
         self._held: list[StreamEntry] = []
+        self._reach = min(FIRST_ENTRIES, rules.read_entries)
 
     def take(self, *, block_ms: int) -> Counter[AdmitStatus]:
         """Settle what is there, waiting ``block_ms`` for a first entry; how it was settled.
@@ -84,42 +94,50 @@ class Intake:
         self._fetch(block_ms)
         if not self._held:
             return Counter()
-        outages: list[UnavailableError] = []
-        answers: Counter[AdmitStatus] = Counter()
-        settled: list[str] = []
-        kept: list[StreamEntry] = []
-        for partition, group in self._prepare(self._held).items():
-            try:
-                admitted = self._admit(self._tenancy.ledgers[partition], group)
-            except UnavailableError as error:
-                outages.append(error)
-                kept.extend(entry for entry, _ in group)
-                continue
-            settled.extend(entry_id for entry_id, _ in admitted)
-            answers.update(answer.status for _, answer in admitted)
+        admitted, kept, outages = self._admit_groups(self._prepare(self._held))
         # Until this succeeds all stay held: to admit an entry again gives the same answer.
-        if settled:
-            self._tenancy.inbox.settle(self._lane, settled)
+        if admitted:
+            self._tenancy.inbox.settle(self._lane, [entry_id for entry_id, _ in admitted])
         self._held = kept
         if outages:
             raise outages[0]
-        return answers
+        return Counter(answer.status for _, answer in admitted)
 
     def _fetch(self, block_ms: int) -> None:
         """Fill up what is held: what others left behind first, then what is new."""
-        inbox, rules = self._tenancy.inbox, self._rules
-        room = rules.read_entries - len(self._held)
+        inbox, held = self._tenancy.inbox, {entry.entry_id for entry in self._held}
+        room = self._reach - len(self._held)
         if room > 0:
-            claimed = inbox.claim(self._lane, room, idle_ms=rules.claim_ms)
-            held = {entry.entry_id for entry in self._held}
+            claimed = inbox.claim(self._lane, room, idle_ms=self._rules.claim_ms)
             self._held += (entry for entry in claimed if entry.entry_id not in held)
-        room = rules.read_entries - len(self._held)
+        room = self._reach - len(self._held)
         if room > 0:
             self._held += inbox.read(self._lane, room, block_ms=0 if self._held else block_ms)
+        self._adapt()
 
-    def _prepare(
-        self, entries: Sequence[StreamEntry]
-    ) -> Mapping[int, Sequence[tuple[StreamEntry, Admit]]]:
+    def _adapt(self) -> None:
+        """Reach for fewer entries while they are large, and for more while they are not."""
+        if sum(len(entry.payload) for entry in self._held) > READ_BYTES:
+            self._reach = max(1, len(self._held) // 2)
+        elif len(self._held) >= self._reach:
+            self._reach = min(self._reach * 2, self._rules.read_entries)
+
+    def _admit_groups(
+        self, groups: Mapping[int, _Group]
+    ) -> tuple[list[tuple[str, Admitted]], list[StreamEntry], list[UnavailableError]]:
+        """Admit what each partition takes: the answers, the entries to keep, and the outages."""
+        admitted: list[tuple[str, Admitted]] = []
+        kept: list[StreamEntry] = []
+        outages: list[UnavailableError] = []
+        for partition, group in groups.items():
+            try:
+                admitted += self._admit(self._tenancy.ledgers[partition], group)
+            except UnavailableError as error:
+                outages.append(error)
+                kept += (entry for entry, _ in group)
+        return admitted, kept, outages
+
+    def _prepare(self, entries: Sequence[StreamEntry]) -> Mapping[int, _Group]:
         """Make the commands of all entries, by partition."""
         opened = [self._open(entry) for entry in entries]
         refs = self._resolve(one.arrival for one in opened if one.arrival is not None)
@@ -196,9 +214,7 @@ class Intake:
             conflict_digest=digest,
         )
 
-    def _admit(
-        self, ledger: Ledger, group: Sequence[tuple[StreamEntry, Admit]]
-    ) -> list[tuple[str, Admitted]]:
+    def _admit(self, ledger: Ledger, group: _Group) -> list[tuple[str, Admitted]]:
         """Admit a group; on a failure that is no outage, one by one, and leave out the culprit."""
         commands = [command for _, command in group]
         try:

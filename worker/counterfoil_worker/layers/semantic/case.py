@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from counterfoil_schemas.digest import digest_bytes
-from counterfoil_schemas.expansion import content_digest, manifest_digest
+from counterfoil_schemas.expansion import manifest_digest
 
 from counterfoil_worker.layers.semantic.access import decide
-from counterfoil_worker.layers.semantic.selection import line_bounds, span
+from counterfoil_worker.layers.semantic.selection import Contents
 from counterfoil_worker.layers.semantic.verdicts import (
     Settled,
     Triple,
@@ -22,7 +21,7 @@ from counterfoil_worker.layers.semantic.verdicts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from counterfoil_schemas.contract import OutputContract
     from counterfoil_schemas.digest import Digest
@@ -35,6 +34,16 @@ if TYPE_CHECKING:
     from counterfoil_schemas.vocabulary import AsOfBasis
 
     from counterfoil_worker.layers.extraction import Citation, Claim, Extraction
+
+K = TypeVar("K")
+
+
+def _first(pairs: Iterable[tuple[K, Citation]]) -> Mapping[K, Citation]:
+    """The first citation under each key, in the output's order."""
+    found: dict[K, Citation] = {}
+    for key, citation in pairs:
+        found.setdefault(key, citation)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,55 +105,23 @@ class SemanticCase:
 
     @cached_property
     def triples(self) -> Mapping[Triple, Citation]:
-        """The triples that need a verdict, each once, in the output's order."""
-        every = reversed(self.cited)
-        found = {Triple(claim.id, cite.evidence, cite.locator): cite for claim, cite in every}
-        return dict(reversed(found.items()))
+        """The triples that need a verdict, each once, with the first citation of it."""
+        return _first((Triple(claim.id, c.evidence, c.locator), c) for claim, c in self.cited)
 
     @cached_property
     def cited_items(self) -> Mapping[str, Citation]:
         """Cited items, each once, with the first citation of it."""
-        every = reversed(self.cited)
-        return dict(reversed({cite.evidence: cite for _, cite in every}.items()))
+        return _first((cite.evidence, cite) for _, cite in self.cited)
 
     @cached_property
     def cited_places(self) -> Mapping[tuple[str, str], Citation]:
         """Cited (evidence, locator) pairs, each once, with the first citation of it."""
-        every = reversed(self.cited)
-        found = {(cite.evidence, cite.locator): cite for _, cite in every}
-        return dict(reversed(found.items()))
-
-    def content(self, item: EvidenceItem) -> bytes | None:
-        """An item's bytes, or None when they are named by digest and not at hand."""
-        if item.text is not None:
-            return item.text.encode()
-        return self.bodies.get(content_digest(item))
+        return _first(((cite.evidence, cite.locator), cite) for _, cite in self.cited)
 
     @cached_property
-    def _ruled(self) -> dict[str, tuple[bytes, Sequence[int]]]:
-        """Contents of items with their line bounds, kept: many citations may name one item."""
-        return {}
-
-    def _place(self, item: EvidenceItem, locator: str) -> tuple[bytes, slice] | None:
-        """An item's bytes and where the part lies in them. Raises ``OutsideError``."""
-        if item.id not in self._ruled:
-            content = self.content(item)
-            if content is None:
-                return None
-            self._ruled[item.id] = content, line_bounds(content)
-        content, bounds = self._ruled[item.id]
-        found = span(item.locators[locator], content, bounds)
-        return None if found is None else (content, found)
-
-    def selected(self, evidence: str, locator: str) -> bytes | None:
-        """The located bytes; None when they are not at hand or cannot be cut out.
-
-        Raises:
-            OutsideError: the part does not lie inside its evidence.
-        """
-        item = self.items.get(evidence)
-        place = self._place(item, locator) if item and locator in item.locators else None
-        return None if place is None else place[0][place[1]]
+    def contents(self) -> Contents:
+        """The bytes of the evidence."""
+        return Contents(self.bodies)
 
     @cached_property
     def judged(self) -> Mapping[Triple, Sequence[Judgment]]:

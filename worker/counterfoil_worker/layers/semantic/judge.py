@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.digest import digest_of
-from counterfoil_schemas.expansion import manifest_digest
 from counterfoil_schemas.receipt import Input, Receipt, Validator
 
 from counterfoil_worker.layers.check import Finding, LayerCheck, checks_of, run_checks
@@ -14,9 +14,11 @@ from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from counterfoil_schemas.vocabulary import SemanticOutcome
+    from counterfoil_schemas.wire import Wire
+    from pydantic import JsonValue
 
 VALIDATOR: Final = Validator(id="counterfoil.semantic", version=VALIDATOR_VERSION)
 CHECKS: Final = checks_of(checks, SemanticCase)
@@ -37,14 +39,23 @@ def _inputs(case: SemanticCase) -> Iterator[Input]:
     yield Input(name="contract", digest=case.contract_digest, attested_by="registry")
     yield Input(name="policy", digest=case.policy_digest, attested_by="registry")
     yield Input(name="set", digest=case.inputs_digest, attested_by="worker")
-    evidence = manifest_digest(case.generation.evidence)
-    yield Input(name="evidence", digest=evidence, attested_by="producer")
-    for party in sorted({entry.attested_by for entry in case.inputs.judgments}):
-        own = [e.judgment.to_json() for e in case.inputs.judgments if e.attested_by == party]
-        yield Input(name="judgments", digest=digest_of(own), attested_by=party)
+    yield Input(name="evidence", digest=case.manifest, attested_by="producer")
+    judgments = ((e.attested_by, e.judgment) for e in case.inputs.judgments)
+    yield from _by_party("judgments", judgments)
+    adjudications = ((e.attested_by, e.adjudication) for e in case.inputs.adjudications)
+    yield from _by_party("adjudications", adjudications)
     if case.generation.impact is not None:
         impact = case.generation.impact.address()
         yield Input(name="impact", digest=impact, attested_by="producer")
+
+
+def _by_party(name: str, section: Iterable[tuple[str, Wire]]) -> Iterator[Input]:
+    """A section that several parties may have filled: one input for each of them."""
+    parts: defaultdict[str, list[JsonValue]] = defaultdict(list)
+    for party, entry in section:
+        parts[party].append(entry.to_json())
+    for party, own in sorted(parts.items()):
+        yield Input(name=name, digest=digest_of(own), attested_by=party)
 
 
 def _foreign(item: LayerCheck[SemanticCase], finding: Finding) -> str | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from counterfoil_schemas.expansion import content_digest
 
-    from counterfoil_schemas.evidence import Locator
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_schemas.evidence import EvidenceItem, Locator
 
 
 class OutsideError(ValueError):
@@ -53,3 +56,44 @@ def span(locator: Locator, content: bytes, bounds: Sequence[int]) -> slice | Non
             raise OutsideError
         return slice(start, end)
     return None
+
+
+class Contents:
+    """The bytes of evidence items, each read and ruled once, however many citations name it.
+
+    ``bodies`` holds the bytes of items that are named by digest only.
+    """
+
+    def __init__(self, bodies: Mapping[Digest, bytes]) -> None:
+        self._bodies = bodies
+        self._ruled: dict[str, tuple[bytes, Sequence[int]]] = {}
+
+    def has(self, item: EvidenceItem) -> bool:
+        """Whether an item's bytes are at hand."""
+        return item.text is not None or item.digest in self._bodies
+
+    def of(self, item: EvidenceItem) -> bytes | None:
+        """An item's bytes, or None when they are named by digest and not at hand."""
+        if item.text is not None:
+            return item.text.encode()
+        return self._bodies.get(content_digest(item))
+
+    def place(self, item: EvidenceItem, locator: Locator) -> tuple[bytes, slice] | None:
+        """An item's bytes and where the part lies in them; None when it cannot be cut out.
+
+        Raises:
+            OutsideError: the part does not lie inside its item.
+        """
+        if item.id not in self._ruled:
+            content = self.of(item)
+            if content is None:
+                return None
+            self._ruled[item.id] = content, line_bounds(content)
+        content, bounds = self._ruled[item.id]
+        found = span(locator, content, bounds)
+        return None if found is None else (content, found)
+
+    def cut(self, item: EvidenceItem, locator: Locator) -> bytes | None:
+        """Exactly the located bytes, or None. Raises as ``place`` does."""
+        found = self.place(item, locator)
+        return None if found is None else found[0][found[1]]

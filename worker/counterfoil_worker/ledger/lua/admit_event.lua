@@ -1,4 +1,5 @@
 #!lua
+-- needs bodies ready entries
 -- Settle an inbox entry that has an identity: new, duplicate, conflict or stale.
 -- ARGV  lane entry eid event body size time horizon  rid contract policy revision supersedes
 --       as_of basis  conflict_digest conflict_result
@@ -25,7 +26,7 @@ if known.event then
   return settle(lane, entry, 'conflicts', 'conflict')
 end
 
-if call('EXISTS', key('run:' .. rid)) == 1 then corrupt('run ' .. rid .. ' has no event') end
+if call('HLEN', key('run:' .. rid)) > 0 then corrupt('run ' .. rid .. ' has no event') end
 check_body(event)
 check_ready('ready:' .. lane)
 call('ZCARD', key('kept'))

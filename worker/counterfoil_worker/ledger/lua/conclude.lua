@@ -1,4 +1,5 @@
 #!lua
+-- needs ready batches depart evidence reopen
 -- The only way into the results stream: terminal marker and result in one step, once per run.
 -- ARGV  rid reason outcome  structured semantic behavior ('' for a layer without receipt)
 --       digest result  next_rid next_revision  dead_code dead_detail event ('' code: no dead letter)

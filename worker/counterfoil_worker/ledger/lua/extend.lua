@@ -1,4 +1,5 @@
 #!lua
+-- needs batches
 -- Move the end of a started lease, never backwards.
 -- ARGV  batch token work_ms
 -- Returns  1, or 0 when the batch is gone or another's

@@ -1,4 +1,5 @@
 #!lua
+-- needs bodies evidence
 -- Fix, once, what a layer of a run is judged on.
 -- ARGV  rid layer digest body item...
 -- Returns  {'ok', digest}, {'exists', digest}, {'revoked', item...} or {'concluded'}

@@ -1,4 +1,5 @@
 #!lua
+-- needs batches
 -- Take ready runs of a lane as a batch whose lease ends after the queue time.
 -- ARGV  lane runs max_bytes queue_ms bound token
 -- Returns  {'ok', batch, rid...} in ready order, {'full'} or {'empty'}
@@ -16,7 +17,8 @@ if call('ZCARD', key('leases')) >= int(ARGV[5], 'bound') then return {'full'} en
 local limit = lane == 'alone' and 1 or int(ARGV[2], 'runs')
 local found = call('ZRANGE', key(ready), 0, limit - 1, 'WITHSCORES')
 if #found == 0 then return {'empty'} end
-int(call('GET', key('seq')), 'seq')
+local number = text(int(call('GET', key('seq')), 'seq') + 1)
+if call('HLEN', key('batch:' .. number)) > 0 then corrupt('batch ' .. number .. ' is there') end
 
 local members, values, bytes, max_bytes = {}, {}, 0, int(ARGV[3], 'max_bytes')
 for i = 1, #found, 2 do
@@ -29,8 +31,7 @@ for i = 1, #found, 2 do
   values[#values + 1] = text(tonumber(found[i + 1]))
 end
 
-local number = text(call('INCR', key('seq')))
-if call('EXISTS', key('batch:' .. number)) == 1 then corrupt('batch ' .. number .. ' is there') end
+call('SET', key('seq'), number)
 call('HSET', key('batch:' .. number), 'by', token, 'alone', lane == 'alone' and '1' or '0',
   'left', text(#members))
 call('HSET', key('batch:' .. number), unpack(values))

@@ -1,4 +1,5 @@
 #!lua
+-- needs ready
 -- Move waiting runs that are due to their ready sets. A run past its deadline waits for its
 -- conclusion instead, unless it can go on: its semantic inputs are fixed, or a receipt ended it.
 -- ARGV  limit

@@ -1,4 +1,5 @@
 #!lua
+-- needs ready batches
 -- Take a batch back whose lease has run out by this clock.
 -- ARGV  batch cap
 -- Returns  {'live'}, or {'ok', unstarted, isolated, lost alone, capped rid...}

@@ -1,4 +1,5 @@
 #!lua
+-- needs bodies
 -- Record, once, a layer's receipt.
 -- ARGV  rid layer digest outcome inputs parent ends body
 -- Returns  {'ok' | 'exists', digest, outcome}, {'mismatch'} or {'concluded'}

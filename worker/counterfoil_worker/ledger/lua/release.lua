@@ -1,4 +1,5 @@
 #!lua
+-- needs ready batches
 -- Give runs of a batch back: ready in a lane now, or waiting.
 -- ARGV  batch token lane due_ms deadline_ms rid...       ('' for no due time, no deadline)
 -- Returns  1 or 0 for each rid: whether it was this batch's

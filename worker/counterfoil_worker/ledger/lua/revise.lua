@@ -1,4 +1,5 @@
 #!lua
+-- needs ready reopen
 -- Take one concluded run out of the index of a withdrawn item, and open its next revision when it
 -- is the latest.
 -- ARGV  item rid next_rid next_revision

@@ -1,4 +1,5 @@
 #!lua
+-- needs batches
 -- Make a batch one delivery's own.
 -- ARGV  batch token work_ms
 -- Returns  {'ok', alone, rid...}, {'taken'} or {'stale'}

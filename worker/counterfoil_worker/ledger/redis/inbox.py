@@ -43,6 +43,7 @@ class RedisInbox:
         self._group = group
         self._consumer = consumer
         self._cursors: dict[str, str] = {}
+        self._grouped_lanes: set[str] = set()
 
     def read(self, lane: str, limit: int, *, block_ms: int) -> list[StreamEntry]:
         """New entries, now pending for this consumer.
@@ -94,6 +95,8 @@ class RedisInbox:
         raise UnavailableError(f"the inbox has lost its group {self._group}: try again")
 
     def _grouped(self, lane: str, command: Command) -> object:
+        if lane not in self._grouped_lanes:
+            self._make_group(lane)
         try:
             return self._store.run((command,), once=True)[0]
         except UnavailableError as error:
@@ -109,6 +112,7 @@ class RedisInbox:
         except UnavailableError as error:
             if "BUSYGROUP" not in str(error):
                 raise
+        self._grouped_lanes.add(lane)
 
     def _key(self, lane: str) -> str:
         return tenant_key(self._tenant, "inbox", lane)

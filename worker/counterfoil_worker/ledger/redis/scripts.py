@@ -14,6 +14,10 @@ TENANT_WIDE: Final = frozenset({"put"})
 """Scripts of keys that a tenant shares: the common part is about a partition."""
 
 
+NEEDS: Final = "-- needs "
+"""Begins a script's second line: the names of further parts, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Script:
     """A script's text, and the name under which a server keeps it."""
@@ -24,16 +28,23 @@ class Script:
 
 @cache
 def load_script(name: str, *, shebang: bool = True) -> Script:
-    """Read ``lua/NAME.lua``.
+    """Read ``lua/NAME.lua`` and put the common parts that it needs behind its first line.
 
-    The first line, ``#!lua``, makes a server check that every key is in the declared keys' slot.
-    An emulator does not know it; for one, leave it out with ``shebang=False``.
+    That line, ``#!lua``, makes a server check that every key is in the declared keys' slot. An
+    emulator does not know it; for one, leave it out with ``shebang=False``.
     """
     first, _, rest = _read(name).partition("\n")
-    common = "" if name in TENANT_WIDE else _read(COMMON)
-    text = f"{first}\n{common}\n{rest}" if shebang else f"{common}\n{rest}"
+    parts = [] if name in TENANT_WIDE else [COMMON, *_needs(rest)]
+    lines = [*([first] if shebang else []), *map(_read, parts), rest]
+    text = "\n".join(lines)
     # The name that servers use; nothing is trusted because of it.
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+def _needs(script: str) -> list[str]:
+    # A script pays for every function that it defines, each time it runs.
+    line = script.partition("\n")[0]
+    return [f"_{part}" for part in line.removeprefix(NEEDS).split()] if line.startswith(NEEDS) else []
 
 
 def _read(name: str) -> str:

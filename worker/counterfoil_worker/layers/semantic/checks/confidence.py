@@ -66,6 +66,10 @@ def _faults(case: SemanticCase, claim: Claim) -> Iterator[Violation]:
             yield violation(code, claim.pointer, claim=claim.id, plan=plan)
         case str(value) if words is not None:
             yield from _word(claim, value, words)
+        case str(value):
+            # Words have no place on the scale of the caps: letting them pass would evade those.
+            code = "semantic.confidence.not_numeric"
+            yield violation(code, claim.pointer, claim=claim.id, found=value)
         case _:
             return
 

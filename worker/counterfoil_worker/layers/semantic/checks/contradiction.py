@@ -11,12 +11,19 @@ from counterfoil_worker.layers.semantic.case import SemanticCase
 
 @check("semantic.contradiction", version=1, step=80)
 def contradiction(case: SemanticCase) -> Finding:
-    """Routed to investigation, with the opposing source kept by digest."""
-    return found(
+    """Routed to investigation, with the opposing source kept by digest.
+
+    An adjudication may overrule a verifier that contradicts; that it did stays visible.
+    """
+    overruled = sum(
+        verdict != "contradicts" and any(j.relation == "contradicts" for j in case.judged[triple])
+        for triple, verdict in case.verdicts.items()
+    )
+    faults = (
         violation(
             "semantic.support.contradicted",
             case.triples[triple].pointer,
-            digests=(content_digest(case.items[triple.evidence]),)
+            (content_digest(case.items[triple.evidence]),)
             if triple.evidence in case.items
             else (),
             **triple._asdict(),
@@ -24,3 +31,4 @@ def contradiction(case: SemanticCase) -> Finding:
         for triple, verdict in case.verdicts.items()
         if verdict == "contradicts"
     )
+    return found(faults, contradictions_overruled=overruled)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import digest_bytes
@@ -28,15 +29,16 @@ def _missing(case: SemanticCase) -> Iterator[Violation]:
 
 
 def _unknown(case: SemanticCase) -> Iterator[Violation]:
-    for triple in sorted({*case.judged, *case.settled} - set(case.triples)):
-        yield violation("semantic.coverage.unknown", _JUDGMENTS, **triple._asdict())
+    for at, given in ((_JUDGMENTS, set(case.judged)), (_ADJUDICATIONS, set(case.settled))):
+        for triple in sorted(given.difference(case.triples)):
+            yield violation("semantic.coverage.unknown", at, **triple._asdict())
 
 
 def _repeated(case: SemanticCase) -> Iterator[Violation]:
     """The same triple twice by one verifier release, or adjudicated twice, has no meaning."""
     for triple, judgments in sorted(case.judged.items()):
-        names = [judgment.verifier for judgment in judgments]
-        for verifier in sorted({name for name in names if names.count(name) > 1}):
+        times = Counter(judgment.verifier for judgment in judgments)
+        for verifier in sorted(name for name, count in times.items() if count > 1):
             yield violation(
                 "semantic.coverage.duplicate", _JUDGMENTS, **triple._asdict(), verifier=verifier
             )
@@ -44,9 +46,7 @@ def _repeated(case: SemanticCase) -> Iterator[Violation]:
     for entry in case.inputs.adjudications:
         triple = triple_of(entry.adjudication)
         if triple in seen:
-            yield violation(
-                "semantic.adjudication.duplicate", _ADJUDICATIONS, **triple._asdict()
-            )
+            yield violation("semantic.adjudication.duplicate", _ADJUDICATIONS, **triple._asdict())
         seen.add(triple)
 
 
@@ -55,14 +55,32 @@ def _stale(case: SemanticCase, judgment: Judgment, text: str) -> Iterator[Violat
     names = {"verifier": judgment.verifier, **triple_of(judgment)._asdict()}
     if judgment.claim_digest not in (None, digest_bytes(text.encode())):
         yield violation("semantic.judgment.stale", _JUDGMENTS, **names, what="claim text")
-    if judgment.selected_digest is None:
-        return
-    try:
-        cut = case.selected(judgment.evidence, judgment.locator)
-    except OutsideError:
-        cut = None
-    if cut is None or digest_bytes(cut) != judgment.selected_digest:
+    cut = _selected(case, judgment) if judgment.selected_digest is not None else None
+    if cut is not None and digest_bytes(cut) != judgment.selected_digest:
         yield violation("semantic.judgment.stale", _JUDGMENTS, **names, what="evidence bytes")
+
+
+def _selected(case: SemanticCase, judgment: Judgment) -> bytes | None:
+    """The bytes that were judged. What cannot be cut out is the source check's to report."""
+    item = case.items.get(judgment.evidence)
+    locator = item.locators.get(judgment.locator) if item else None
+    if item is None or locator is None:
+        return None
+    try:
+        return case.contents.cut(item, locator)
+    except OutsideError:
+        return None
+
+
+def _unbound(case: SemanticCase) -> Iterator[Violation]:
+    """Without both digests a stale judgment cannot be told from a current one."""
+    if not case.policy.attestation.bound_judgments:
+        return
+    for triple in case.triples:
+        for judgment in case.judged.get(triple, ()):
+            if judgment.claim_digest is None or judgment.selected_digest is None:
+                names = {"verifier": judgment.verifier, **triple._asdict()}
+                yield violation("semantic.judgment.unbound", _JUDGMENTS, **names)
 
 
 def _current(case: SemanticCase) -> Iterator[Violation]:
@@ -73,14 +91,22 @@ def _current(case: SemanticCase) -> Iterator[Violation]:
 
 
 def _independent(case: SemanticCase) -> Iterator[Violation]:
-    """No verifier of the model's own family, where the policy asks for that."""
+    """No verifier of the model's own family and not the model, where the policy asks for that."""
     if not case.policy.attestation.independent_verifiers:
         return
     model = case.generation.model
-    relatives = {None, model.name, model.family}
-    judgments = [entry.judgment for entry in case.inputs.judgments]
-    for verifier in sorted({j.verifier for j in judgments if j.family in relatives}):
+    relatives = {name.casefold() for name in (model.name, model.family or model.name)}
+    judged = {(e.judgment.verifier, e.judgment.family) for e in case.inputs.judgments}
+    # An adjudicator names no family; that it is not the model itself can be checked.
+    settled = {(e.adjudication.adjudicator, "") for e in case.inputs.adjudications}
+    kin = {name for name, family in judged | settled if _is_kin(name, family, relatives)}
+    for verifier in sorted(kin):
         yield violation("semantic.judgment.not_independent", _JUDGMENTS, verifier=verifier)
+
+
+def _is_kin(verifier: str, family: str | None, relatives: set[str]) -> bool:
+    name = verifier.partition("@")[0].casefold()
+    return family is None or family.casefold() in relatives or name in relatives
 
 
 def _adjudicated(case: SemanticCase) -> Iterator[Violation]:
@@ -92,7 +118,7 @@ def _adjudicated(case: SemanticCase) -> Iterator[Violation]:
 @check("semantic.coverage", version=1, step=60)
 def coverage(case: SemanticCase) -> Finding:
     """Exact: each cited triple once per verifier release, none missing, none extra, none stale."""
-    steps = (_repeated, _missing, _unknown, _current, _independent, _adjudicated)
+    steps = (_repeated, _missing, _unknown, _current, _unbound, _independent, _adjudicated)
     return found(
         (violation for step in steps for violation in step(case)),
         judgments=len(case.inputs.judgments),

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
+from counterfoil_schemas.canonical import MAX_SAFE_INTEGER
 from counterfoil_schemas.violation import Violation, violation
 
-from counterfoil_worker.engines.cel import CelType, Computed, compile_expression
+from counterfoil_worker.engines.cel import (
+    CelType,
+    Computed,
+    NotComputed,
+    NotComputedReason,
+    compile_expression,
+)
 from counterfoil_worker.layers.check import Finding, check, found, not_run
 from counterfoil_worker.layers.semantic.case import SemanticCase
+from counterfoil_worker.layers.semantic.checks.severity import measurement_faults
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
@@ -17,13 +26,41 @@ if TYPE_CHECKING:
     from counterfoil_schemas.policy import DerivedValue
     from pydantic import JsonValue
 
-DERIVED_VARIABLES: Mapping[str, CelType] = {"impact": CelType.DYN}
+    from counterfoil_worker.engines.cel import Expression, ResultType, Verdict
+
+DERIVED_VARIABLES: Final[Mapping[str, CelType]] = {"impact": CelType.DYN}
 """What a rule for a derived value may read: the event's measurement."""
+
+KEPT_EXPRESSIONS: Final = 1_024
+"""Compiled rules that one process keeps; compiling costs a hundred evaluations."""
+
+_RESULTS: Final[Mapping[str, ResultType]] = {
+    "bool": CelType.BOOL,
+    "int": CelType.INT,
+    "string": CelType.STRING,
+}
 
 
 def _measured(case: SemanticCase) -> JsonValue:
     impact = case.generation.impact
     return {} if impact is None else impact.to_json()
+
+
+@lru_cache(KEPT_EXPRESSIONS)
+def _compiled(cel: str, result: ResultType) -> Expression:
+    return compile_expression(cel, DERIVED_VARIABLES, result)
+
+
+def _holds(value: JsonValue) -> bool:
+    """Whether a violation can repeat the value: integers that every reader keeps exactly."""
+    return not isinstance(value, int) or abs(value) <= MAX_SAFE_INTEGER
+
+
+def _compute(case: SemanticCase, rule: DerivedValue) -> Verdict:
+    verdict = _compiled(rule.cel, _RESULTS[rule.type]).evaluate({"impact": _measured(case)})
+    if isinstance(verdict, Computed) and not _holds(verdict.value):
+        return NotComputed(NotComputedReason.NUMBER_RANGE)
+    return verdict
 
 
 def _compare(case: SemanticCase, rule: DerivedValue, computed: str | int | bool) -> list[Violation]:
@@ -34,19 +71,24 @@ def _compare(case: SemanticCase, rule: DerivedValue, computed: str | int | bool)
         return [violation("semantic.derived.undeclared", at, **names)]
     if type(declared) is type(computed) and declared == computed:
         return []
-    said = declared if isinstance(declared, str | int | bool) else "a value of another type"
+    fits = isinstance(declared, str | int) and _holds(declared)
+    said = declared if fits else "a value of another type or range"
     return [violation("semantic.derived.mismatch", at, **names, declared=said)]
 
 
 def _rule(case: SemanticCase, rule: DerivedValue) -> Iterator[Violation]:
-    expression = compile_expression(rule.cel, DERIVED_VARIABLES, rule.type)
-    match expression.evaluate({"impact": _measured(case)}):
+    match _compute(case, rule):
         case Computed(value):
             yield from _compare(case, rule, value)
-        case not_computed:
-            problem = not_computed.reason
+        case NotComputed(reason):
             code = "semantic.derived.not_computed"
-            yield violation(code, "/impact", name=rule.name, problem=problem)
+            yield violation(code, "/impact", name=rule.name, problem=reason)
+
+
+def _measurement(case: SemanticCase) -> Iterator[Violation]:
+    """The measurement itself, unless the check of severity has reported on it already."""
+    if case.policy.severity is None and case.generation.impact is not None:
+        yield from measurement_faults(case, case.generation.impact)
 
 
 @check("semantic.derived", version=1, step=105)
@@ -54,4 +96,5 @@ def derived(case: SemanticCase) -> Finding:
     """Totals, classes, ranges and the like: one mechanism for all."""
     if not case.policy.derived:
         return not_run("the policy derives no further values")
-    return found(fault for rule in case.policy.derived for fault in _rule(case, rule))
+    rules = (fault for rule in case.policy.derived for fault in _rule(case, rule))
+    return found([*_measurement(case), *rules])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from counterfoil_schemas.expansion import manifest_digest
 from counterfoil_schemas.violation import Violation, violation
 
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.semantic.case import SemanticCase
+from counterfoil_worker.layers.structured.judge import VALIDATOR as STRUCTURED_VALIDATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +25,12 @@ def _parent(case: SemanticCase) -> Iterator[Violation]:
         "layer": receipt.layer == "structured",
         "outcome": receipt.outcome == "accepted",
         "event": named.get("event") == case.event == case.inputs.event,
-        "contract": named.get("contract") == case.contract_digest,
+        "contract": named.get("contract") == case.contract_digest
+        and case.generation.contract in (case.contract.ref, case.contract_digest),
         "policy": named.get("policy") == case.policy_digest,
-        "as-of time": receipt.as_of_ms == case.as_of_ms,
+        "manifest": named.get("manifest") == case.manifest,
+        "validator": receipt.validator == STRUCTURED_VALIDATOR,
+        "as-of time": (receipt.as_of_ms, receipt.as_of_basis) == (case.as_of_ms, case.as_of_basis),
         "receipt": case.inputs.structured == case.structured_digest,
         "replay": case.replayed in (None, case.structured_digest),
         "access decisions": [d.evidence for d in case.inputs.access]
@@ -68,7 +71,7 @@ def _manifest(case: SemanticCase) -> Iterator[Violation]:
     """The list of evidence is the one that the contract or the scope binds."""
     bound = {"contract": case.contract.manifest, "scope": case.generation.scope.manifest}
     for declared_by, digest in bound.items():
-        if digest not in (None, manifest_digest(case.generation.evidence)):
+        if digest not in (None, case.manifest):
             at = "/scope/manifest" if declared_by == "scope" else "/evidence"
             yield violation("semantic.identity.manifest_mismatch", at, declared_by=declared_by)
 

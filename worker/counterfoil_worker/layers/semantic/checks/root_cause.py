@@ -9,7 +9,7 @@ from counterfoil_schemas.violation import Violation, violation
 
 from counterfoil_worker.layers.check import Finding, check, found, not_run
 from counterfoil_worker.layers.semantic.case import SemanticCase
-from counterfoil_worker.layers.semantic.provenance import roots_of
+from counterfoil_worker.layers.semantic.provenance import independent, origins_of
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
@@ -31,27 +31,37 @@ def _claims(case: SemanticCase, named: Sequence[str], at: str) -> Iterator[Viola
             yield violation("semantic.root_cause.unsupported", at, claim=claim)
 
 
-def _origins(case: SemanticCase, named: Sequence[str]) -> list[EvidenceItem]:
-    """The independent origins of the usable evidence that supports the named claims."""
+def _origins(case: SemanticCase, named: Sequence[str]) -> list[list[EvidenceItem]]:
+    """The independent origins of the evidence that supports the named claims.
+
+    Both the cited items and the origins that they were made from must be usable: a summary does
+    not bring back what was deleted or belongs to somebody else.
+    """
     claims = set(named)
     cited = [
         triple.evidence
         for triple, verdict in case.verdicts.items()
-        if triple.claim in claims
-        and verdict == "supports"
-        and case.access.get(triple.evidence) == "allowed"
+        if triple.claim in claims and verdict == "supports" and _usable(case, triple.evidence)
     ]
-    return roots_of(cited, case.items)
+    return independent(o for o in origins_of(cited, case.items) if _usable(case, o.id))
 
 
-def _roots(rule: RootCauseRule, roots: Sequence[EvidenceItem], at: str) -> Iterator[Violation]:
+def _usable(case: SemanticCase, item: str) -> bool:
+    return case.access.get(item) == "allowed"
+
+
+def _roots(
+    rule: RootCauseRule, roots: Sequence[Sequence[EvidenceItem]], at: str
+) -> Iterator[Violation]:
     if len(roots) < rule.min_roots:
         yield violation(
             "semantic.root_cause.too_few_roots", at, found=len(roots), bound=rule.min_roots
         )
-    if roots and all(root.origin == "model_derived" for root in roots):
+    if roots and all(item.origin == "model_derived" for root in roots for item in root):
         yield violation("semantic.root_cause.model_only", at)
-    kinds = {root.category for root in roots if root.category is not None}
+    # One category an origin: labelling its copies differently makes it no second kind of source.
+    kinds = {next((item.category for item in root if item.category), None) for root in roots}
+    kinds.discard(None)
     if len(kinds) < rule.categories:
         yield violation(
             "semantic.root_cause.too_few_categories", at, found=len(kinds), bound=rule.categories
@@ -69,4 +79,4 @@ def root_cause(case: SemanticCase) -> Finding:
         return found([violation("semantic.root_cause.forbidden", at)])
     roots = _origins(case, named)
     faults = [*_claims(case, named, at), *_roots(rule, roots, at)]
-    return found(faults, roots=[root.id for root in roots])
+    return found(faults, roots=[root[0].id for root in roots])

@@ -38,11 +38,13 @@ def _unmeasured(rule: SeverityRule, impact: Impact) -> Iterator[Violation]:
             yield violation("semantic.severity.unmeasured", "/impact", measure=name)
 
 
-def _origin(case: SemanticCase, impact: Impact) -> Iterator[Violation]:
+def measurement_faults(case: SemanticCase, impact: Impact) -> Iterator[Violation]:
     """The measurement is an instrument's, of the snapshot in scope."""
     if impact.origin == "model_derived":
         yield violation(
-            "semantic.severity.not_independent", "/impact/origin", impact=impact.id,
+            "semantic.severity.not_independent",
+            "/impact/origin",
+            impact=impact.id,
             origin=impact.origin,
         )
     if case.generation.scope.snapshot not in (None, impact.snapshot):
@@ -67,7 +69,7 @@ def severity(case: SemanticCase) -> Finding:
         return not_run("the policy has no severity rule")
     if impact is None:
         return found([violation("semantic.severity.unmeasured", "/impact", measure="impact")])
-    faults = [*_unmeasured(rule, impact), *_origin(case, impact)]
+    faults = [*_unmeasured(rule, impact), *measurement_faults(case, impact)]
     if faults:
         return found(faults)
     computed = compute(rule, impact)

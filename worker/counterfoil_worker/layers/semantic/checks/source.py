@@ -28,14 +28,14 @@ def _items(case: SemanticCase) -> Iterator[Violation]:
         if item.id in seen:
             yield violation("semantic.source.duplicate", at, evidence=item.id)
         seen.add(item.id)
-        content = case.content(item)
+        content = case.contents.of(item)
         if content is None:
             if item.id in case.cited_items:
                 yield violation("semantic.source.bytes_missing", at, evidence=item.id)
         elif item.digest is not None and digest_bytes(content) != item.digest:
             digests = (digest_bytes(content), item.digest)
             yield violation(
-                "semantic.source.digest_mismatch", at, digests=digests, evidence=item.id
+                "semantic.source.digest_mismatch", at, digests, evidence=item.id
             )
 
 
@@ -52,9 +52,7 @@ def _undeclared(case: SemanticCase) -> Iterator[Violation]:
     for triple, cite in case.triples.items():
         item = case.items.get(cite.evidence)
         if item is not None and cite.locator not in item.locators:
-            yield violation(
-                "semantic.source.locator_unknown", cite.pointer, **triple._asdict()
-            )
+            yield violation("semantic.source.locator_unknown", cite.pointer, **triple._asdict())
 
 
 def _place(case: SemanticCase, cite: Citation) -> Iterator[Violation]:
@@ -62,20 +60,20 @@ def _place(case: SemanticCase, cite: Citation) -> Iterator[Violation]:
     item = case.items[cite.evidence]
     locator = item.locators[cite.locator]
     names = {"evidence": cite.evidence, "locator": cite.locator}
-    if case.content(item) is None:
+    if not case.contents.has(item):
         return
     try:
-        cut = case.selected(cite.evidence, cite.locator)
+        place = case.contents.place(item, locator)
     except OutsideError:
         yield violation("semantic.source.locator_outside", cite.pointer, **names)
         return
-    if cut is None:
-        place = place_of(locator)
-        yield violation("semantic.source.locator_unread", cite.pointer, **names, place=place)
-    elif locator.digest not in (None, digest_bytes(cut)):
+    if place is None:
+        kind = place_of(locator)
+        yield violation("semantic.source.locator_unread", cite.pointer, **names, place=kind)
+    elif locator.digest is not None and digest_bytes(place[0][place[1]]) != locator.digest:
         digests = (content_digest(item),)
         yield violation(
-            "semantic.source.locator_digest_mismatch", cite.pointer, digests=digests, **names
+            "semantic.source.locator_digest_mismatch", cite.pointer, digests, **names
         )
 
 

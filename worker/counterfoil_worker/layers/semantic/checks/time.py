@@ -15,19 +15,29 @@ if TYPE_CHECKING:
     from counterfoil_worker.layers.extraction import Citation
 
 
-def _observed(case: SemanticCase, cite: Citation, window: tuple[int, int]) -> Iterator[Violation]:
+def _observed(
+    case: SemanticCase, cite: Citation, window: tuple[int, int] | None
+) -> Iterator[Violation]:
     item = case.items.get(cite.evidence)
     locator = item.locators.get(cite.locator) if item else None
     if locator is None:
         return
     names = {"evidence": cite.evidence, "locator": cite.locator}
     if locator.observed_ms is None:
-        yield violation("semantic.time.not_observed", cite.pointer, **names)
+        if window is not None:
+            yield violation("semantic.time.not_observed", cite.pointer, **names)
         return
     start, end = locator.observed_ms
     if start > end:
         yield violation("semantic.time.reversed", cite.pointer, **names)
-        return
+    elif window is not None:
+        yield from _outside(cite, (start, end), window)
+
+
+def _outside(
+    cite: Citation, observed: tuple[int, int], window: tuple[int, int]
+) -> Iterator[Violation]:
+    (start, end), names = observed, {"evidence": cite.evidence, "locator": cite.locator}
     if start < window[0]:
         yield violation(
             "semantic.time.before_window", cite.pointer, **names, found=start, bound=window[0]
@@ -42,8 +52,9 @@ def _observed(case: SemanticCase, cite: Citation, window: tuple[int, int]) -> It
 def time(case: SemanticCase) -> Finding:
     """The window is half-open: the start may equal its first value, the end not its second."""
     window = case.generation.scope.window_ms
-    if window is None:
-        return not_run("the scope has no window")
-    return found(
+    faults = [
         fault for cite in case.cited_places.values() for fault in _observed(case, cite, window)
-    )
+    ]
+    if window is None and not faults:
+        return not_run("the scope has no window")
+    return found(faults)

@@ -1,0 +1,319 @@
+"""The output itself: one JSON value, schema, invariants, view, limits. Nothing is repaired."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cases import (
+    REMOVED,
+    Obj,
+    contract,
+    good_event,
+    good_output,
+    item,
+    judge,
+    judgment,
+    mutated,
+    policy,
+)
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.canonical import Json
+
+    from tests.cases import Judged
+
+
+def judge_text(text: str, **limits: int) -> Judged:
+    """The good event with another output text, under a contract with other limits."""
+    event = mutated(good_event(), "/output/text", text)
+    return judge(event, shape=contract(limits={**limits}))
+
+
+# --- one JSON value ---------------------------------------------------------------------------
+
+WHOLE = json.dumps(good_output())
+
+REPAIRABLE = {
+    "cut off": WHOLE[:-1],
+    "fenced": f"```json\n{WHOLE}\n```",
+    "introduced": f"Here is the JSON: {WHOLE}",
+    "followed": f"{WHOLE} I hope this helps.",
+    "twice": f"{WHOLE}\n{WHOLE}",
+    "trailing comma": WHOLE[:-1] + ",}",
+    "single quotes": WHOLE.replace('"', "'"),
+    "comment": "/* incident */" + WHOLE,
+    "byte order mark": "\ufeff" + WHOLE,
+    "unquoted": "{claims: []}",
+    "python": '{"claims": None}',
+    "NaN": '{"claims": [], "x": NaN}',
+    "empty": "",
+    "blank": " \n",
+    "half a surrogate": '{"claims": [], "x": "\\ud800"}',
+    "control character": '{"claims": [], "x": "\x01"}',
+}
+
+
+@pytest.mark.parametrize("text", REPAIRABLE.values(), ids=REPAIRABLE)
+def test_what_a_repairing_reader_would_mend_is_rejected(text: str) -> None:
+    judged = judge_text(text)
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.json.invalid"])
+
+
+@pytest.mark.parametrize("text", [f" {WHOLE}\n", json.dumps(good_output(), indent=2)])
+def test_whitespace_around_and_inside_a_value_is_json(text: str) -> None:
+    assert judge_text(text).receipts["behavior"]
+
+
+def test_a_repeated_member_has_a_code_of_its_own() -> None:
+    judged = judge_text(WHOLE[:-1] + ', "severity": "low"}')
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.json.duplicate_key"])
+
+
+def test_a_syntax_violation_never_repeats_the_text() -> None:
+    judged = judge_text('{"claims": [], "secret": correct horse}')
+    assert "correct" not in judged.last.canonical().decode()
+
+
+@pytest.mark.parametrize(
+    ("media_type", "codes"),
+    [
+        (None, []),
+        ("application/json", []),
+        ("Application/JSON; charset=utf-8", []),
+        ("text/plain", ["structured.output.media_type"]),
+        ("application/xml", ["structured.output.media_type"]),
+    ],
+)
+def test_the_media_type_is_the_contracts(media_type: str | None, codes: list[str]) -> None:
+    event = good_event()
+    if media_type is not None:
+        event = mutated(event, "/output/media_type", media_type)
+    assert judge(event).codes == codes
+
+
+# --- limits -----------------------------------------------------------------------------------
+
+
+def nested(depth: int) -> str:
+    """An output whose containers nest that deep."""
+    whole: Json = good_output()
+    assert isinstance(whole, dict)
+    inner: Json = []
+    for _ in range(depth - 2):
+        inner = [inner]
+    return json.dumps({**whole, "deep": inner})
+
+
+@pytest.mark.parametrize(
+    ("limit", "bound", "text"),
+    [
+        ("max_bytes", len(WHOLE), WHOLE),
+        ("max_depth", 20, nested(20)),
+        ("max_items", 26, WHOLE),
+        ("max_claims", 2, WHOLE),
+    ],
+)
+def test_a_limit_holds_at_its_bound_and_not_beyond(limit: str, bound: int, text: str) -> None:
+    assert judge_text(text, **{limit: bound}).receipts["behavior"]
+    judged = judge_text(text, **{limit: bound - 1})
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.output.too_large"])
+    assert judged.violations[0].params == {"limit": limit, "bound": bound - 1}
+
+
+# --- schema and invariants --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where", "keyword"),
+    [
+        ("/output/text#/severity", "grave", "/output/text#/severity", "enum"),
+        ("/output/text#/claims", REMOVED, "/output/text#", "required"),
+    ],
+)
+def test_a_value_that_fails_the_schema_is_rejected_with_its_place(
+    path: str, value: str, where: str, keyword: str
+) -> None:
+    judged = judge(mutated(good_event(), path, value))
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.schema.violated"])
+    found = judged.violations[0]
+    assert (found.pointer, found.params["keyword"]) == (where, keyword)
+
+
+def test_formats_are_asserted() -> None:
+    shape = contract(json_schema={"properties": {"at": {"type": "string", "format": "date"}}})
+    dated = mutated(good_event(), "/output/text#/at", "2026-02-28")
+    assert judge(dated, shape=shape).receipts["behavior"]
+    undated = mutated(good_event(), "/output/text#/at", "2026-02-30")
+    assert judge(undated, shape=shape).codes == ["structured.schema.violated"]
+
+
+def test_no_more_than_twenty_faults_of_the_schema_are_reported_and_all_are_counted() -> None:
+    shape = contract(json_schema={"properties": {"n": {"items": {"type": "string"}}}})
+    event = mutated(good_event(), "/output/text#/n", list(range(30)))
+    judged = judge(event, shape=shape)
+    assert judged.codes == ["structured.schema.violated"] * 20
+    assert judged.last.derived["faults"] == 30
+
+
+def test_an_integer_of_any_size_is_read_and_left_to_the_schema() -> None:
+    event = mutated(good_event(), "/output/text#/number", 10**40)
+    assert judge(event).receipts["behavior"]
+
+
+@pytest.mark.parametrize(
+    ("cel", "codes"),
+    [
+        ("size(output.claims) == 2", []),
+        ("size(output.claims) == 3", ["structured.invariant.failed"]),
+        ("output.nothing == 1", ["structured.invariant.not_computed"]),
+        ("output.severity > 1", ["structured.invariant.not_computed"]),
+        ("output.severity", ["structured.invariant.not_computed"]),
+        ("1 / (size(output.claims) - 2) == 0", ["structured.invariant.not_computed"]),
+    ],
+)
+def test_an_invariant_holds_fails_or_cannot_be_computed(cel: str, codes: list[str]) -> None:
+    rule: Obj = {"id": "rule", "cel": cel, "message": "as agreed"}
+    judged = judge(good_event(), shape=contract(invariants=[rule]))
+    assert judged.codes == codes
+    assert (judged.last.layer == "behavior") is not codes or judged.last.outcome == "rejected"
+
+
+def test_every_broken_invariant_is_reported_in_the_contracts_order() -> None:
+    rules: list[Json] = [
+        {"id": name, "cel": cel, "message": "as agreed"}
+        for name, cel in (("b", "false"), ("a", "output.nothing"), ("c", "true"), ("d", "false"))
+    ]
+    judged = judge(good_event(), shape=contract(invariants=rules))
+    assert [v.params["invariant"] for v in judged.violations] == ["b", "a", "d"]
+
+
+def test_an_integer_that_the_rules_cannot_hold_is_not_computed() -> None:
+    rule: Obj = {"id": "rule", "cel": "output.number > 1", "message": "as agreed"}
+    event = mutated(good_event(), "/output/text#/number", 10**40)
+    judged = judge(event, shape=contract(invariants=[rule]))
+    assert judged.codes == ["structured.invariant.not_computed"]
+
+
+# --- the view ---------------------------------------------------------------------------------
+
+MISFITS: list[tuple[str, Json]] = [
+    ("/claims", {}),
+    ("/claims", "none"),
+    ("/claims/0", "c1"),
+    ("/claims/0/id", ""),
+    ("/claims/0/id", "x" * 201),
+    ("/claims/0/id", 7),
+    ("/claims/0/text", ""),
+    ("/claims/0/text", "  "),
+    ("/claims/0/kind", "guess"),
+    ("/claims/0/confidence_bps", -1),
+    ("/claims/0/confidence_bps", 10_001),
+    ("/claims/0/confidence_bps", 0.5),
+    ("/claims/0/confidence_bps", True),
+    ("/claims/0/confidence_bps", "9000"),
+    ("/claims/0/citations", {}),
+    ("/claims/0/citations/0", "log-1"),
+    ("/claims/0/citations/0/evidence", None),
+    ("/claims/0/citations/0/locator", ""),
+    ("/root_cause/claims", "c1"),
+    ("/root_cause/claims", None),
+    ("/root_cause/claims/0", 1),
+    ("/root_cause", "the disk"),
+    ("/root_cause", {"text": "the disk"}),
+    ("/root_cause", ["c1"]),
+    ("/unknowns", "much"),
+    ("/actions", {}),
+    ("/actions", [{"id": "a1", "tool": "restart"}]),
+    ("/actions", [{"id": "a1", "tool": "restart", "arguments": []}]),
+    ("/actions", [{"id": "", "tool": "restart", "arguments": {}}]),
+    ("/actions", [{"id": "a1", "arguments": {}}]),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), MISFITS, ids=str)
+def test_a_part_of_another_shape_than_the_view_reads_is_rejected(path: str, value: Json) -> None:
+    judged = judge(mutated(good_event(), f"/output/text#{path}", value))
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.view.mismatch"])
+    assert judged.violations[0].pointer.startswith("/output/text#/")
+
+
+FITS: list[tuple[str, Json]] = [
+    ("/claims/0/id", "x" * 200),
+    ("/claims/0/confidence_bps", 0),
+    ("/claims/0/kind", None),
+    ("/claims/0/confidence_bps", None),
+    ("/root_cause", None),
+    ("/unknowns", None),
+    ("/actions", None),
+    ("/actions", []),
+]
+"""A member that is null is an absent one, as in schemas that require every member."""
+
+
+@pytest.mark.parametrize(("path", "value"), FITS, ids=str)
+def test_a_part_that_is_absent_is_empty(path: str, value: Json) -> None:
+    judged = judge(mutated(good_event(), f"/output/text#{path}", value))
+    assert judged.receipts["structured"].receipt.outcome == "accepted"
+
+
+@pytest.mark.parametrize("path", ["/claims/0/text", "/claims/0/id"])
+def test_a_claim_has_an_id_and_a_text(path: str) -> None:
+    judged = judge(mutated(good_event(), f"/output/text#{path}", REMOVED))
+    assert judged.codes == ["structured.view.mismatch"]
+
+
+def test_a_cause_that_stands_beside_the_claims_is_absent_when_it_is_not_there() -> None:
+    shape = contract(view={"root_cause": "/causes"})
+    without = mutated(good_event(), "/output/text#/root_cause", REMOVED)
+    assert judge(without, shape=shape).check("behavior.identity")[0] == "pass"
+    named = mutated(without, "/output/text#/causes", ["c1", "c2"])
+    receipt = judge(named, shape=shape).receipts["semantic"].receipt
+    assert receipt.derived["roots"] == ("log-1", "metric-1")
+
+
+def test_a_view_reads_another_shape() -> None:
+    text = json.dumps(
+        {
+            "answer": {
+                "points": [{"ref": {"n": "p1"}, "says": "It failed.", "sources": [{"doc": "log-1", "part": "L1"}]}],
+            }
+        }
+    )
+    view: Obj = {
+        "claims": "/answer/points",
+        "id": "/ref/n",
+        "text": "/says",
+        "citations": "/sources",
+        "evidence": "/doc",
+        "locator": "/part",
+    }
+    event = mutated(good_event(), "/output/text", text)
+    event = mutated(event, "/judgments", [judgment("p1", "log-1", "L1")])
+    rules = policy(severity=None)
+    judged = judge(event, shape=contract(json_schema={}, view=view), rules=rules)
+    assert judged.receipts["semantic"].receipt.derived["claims_supported"] == 1
+
+
+# --- claims and citations ---------------------------------------------------------------------
+
+
+def test_two_claims_with_one_id_are_rejected() -> None:
+    judged = judge(mutated(good_event(), "/output/text#/claims/1/id", "c1"))
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.claim.duplicate"])
+    assert judged.violations[0].pointer == "/output/text#/claims/1"
+
+
+def test_a_citation_of_evidence_that_the_event_does_not_carry_is_rejected() -> None:
+    path = "/output/text#/claims/0/citations/0"
+    judged = judge(mutated(good_event(), f"{path}/evidence", "log-9"))
+    assert (judged.last.outcome, judged.codes) == (
+        "rejected",
+        ["structured.citation.unknown_evidence"],
+    )
+    assert judged.violations[0].pointer == path
+    known = mutated(good_event(), "/evidence/-", item("log-9", "text\n"))
+    known = mutated(known, f"{path}/evidence", "log-9")
+    assert judge(known).receipts["structured"].receipt.outcome == "accepted"

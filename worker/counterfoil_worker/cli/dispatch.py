@@ -1,0 +1,38 @@
+"""``counterfoil dispatch``: one dispatcher, until it is told to stop."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("dispatch",
+    epilog="""\b
+Examples:
+  counterfoil dispatch
+  COUNTERFOIL_STORE_URL=redis://:secret@10.0.0.5:6379/0 counterfoil dispatch
+"""
+)
+@click.option("--lifeline", is_flag=True, help="Stop when standard input ends.")
+def dispatch(lifeline: bool) -> None:
+    """Run a dispatcher: admit events, lease batches, take back what is lost.
+
+    Any number may run at once. Settings come from COUNTERFOIL_* variables. SIGTERM finishes the
+    step in hand and stops.
+    """
+    import os
+    import signal
+    import threading
+
+    from counterfoil_worker import logs
+    from counterfoil_worker.celery import make_dispatcher
+    from counterfoil_worker.lifeline import stop_with_starter
+    from counterfoil_worker.settings import Settings
+
+    settings = Settings.from_env(os.environ)
+    logs.configure(settings.log_level)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stop.set())
+    if lifeline:
+        stop_with_starter()
+    make_dispatcher(settings).run(stop)

@@ -1,0 +1,91 @@
+"""``get``: the exact bytes of what is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from counterfoil_worker.cli import exits
+from counterfoil_worker.cli.exits import Failure
+from counterfoil_worker.cli.options import Tenancy, as_json, examples, store_options
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_worker.ports import ObjectKind, ObjectStore
+
+
+@click.command(
+    "get",
+    epilog=examples(
+        "counterfoil get brief@1 --kind policy",
+        "counterfoil get brief@1 --kind contract --out contract.json",
+    ),
+)
+@click.argument("ref")
+@click.option(
+    "--kind", type=click.Choice(("contract", "policy")), help="Which, when both have that name."
+)
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it here."
+)
+@store_options
+@as_json
+def get(
+    tenancy: Tenancy, ref: str, *, kind: ObjectKind | None, out: Path | None, as_json: bool
+) -> int:
+    """Write the exact bytes of a stored object.
+
+    REF is a contract's or policy's name@version, or any digest: of an object, an event, a receipt,
+    or what a receipt names as its inputs. The bytes are hashed again before they are written.
+    """
+    from counterfoil_worker.cli.output import as_text, write_bytes, write_json
+
+    digest, body = _find(tenancy, ref, kind)
+    if out is not None:
+        out.write_bytes(body)
+    elif as_json:
+        write_json({"digest": digest, **as_text(body)})
+    else:
+        write_bytes(body)
+    return exits.OK
+
+
+def _find(tenancy: Tenancy, ref: str, kind: ObjectKind | None) -> tuple[Digest, bytes]:
+    """The object's digest and bytes. Raises ``Failure`` when there is none, or more than one."""
+    from counterfoil_schemas.digest import DIGEST_PREFIX
+
+    objects = tenancy.objects()
+    digest = ref if ref.startswith(DIGEST_PREFIX) else _resolve(objects, ref, kind)
+    _check_digest(digest)
+    body = objects.get(digest)
+    for ledger in () if body is not None else tenancy.ledgers():
+        body = body or ledger.bodies([digest])[0]
+    if body is None:
+        raise Failure(
+            f"nothing is stored as {ref}: check the digest and --tenant", exits.NOT_ACCEPTED
+        )
+    return digest, body
+
+
+def _resolve(objects: ObjectStore, ref: str, kind: ObjectKind | None) -> Digest:
+    kinds: tuple[ObjectKind, ...] = ("contract", "policy") if kind is None else (kind,)
+    resolved = {one: objects.resolve(one, ref) for one in kinds}
+    found = [digest for digest in resolved.values() if digest is not None]
+    if not found:
+        names = [name for one in kinds for name in objects.names(one)]
+        known = f"there are {', '.join(dict.fromkeys(names))}" if names else "there is none yet"
+        raise Failure(f"no {' or '.join(kinds)} is called {ref}: {known}", exits.NOT_ACCEPTED)
+    if len(found) > 1:
+        raise Failure(f"a contract and a policy are called {ref}: give --kind", exits.USAGE)
+    return found[0]
+
+
+def _check_digest(digest: str) -> None:
+    from counterfoil_schemas.digest import hex_of
+
+    try:
+        hex_of(digest)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="REF") from error

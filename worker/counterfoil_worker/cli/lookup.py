@@ -1,0 +1,32 @@
+"""Finding a run's result in the results stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.result import ResultEvent
+from counterfoil_worker.cli.answers import Answered
+from counterfoil_worker.ledger.rules import entry_key, entry_text
+
+if TYPE_CHECKING:
+    from counterfoil_worker.ports import Ledger, RunView
+
+LAST_SEQUENCE: Final = 2**64 - 1
+"""The highest second part of a stream id."""
+
+
+def result_of(ledger: Ledger, view: RunView, where: str = "") -> Answered | None:
+    """The published result of a run; None when there is none, or it is no longer in the stream."""
+    if view.result_id is None:
+        return None
+    found = ledger.results(_before(view.result_id), 1)
+    if not found or found[0].entry_id != view.result_id:
+        return None
+    body = found[0].payload
+    return Answered(result=ResultEvent.model_validate_json(body).data, body=body, where=where)
+
+
+def _before(entry_id: str) -> str:
+    """The stream id just before another one."""
+    millis, sequence = entry_key(entry_id)
+    return entry_text((millis, sequence - 1) if sequence else (millis - 1, LAST_SEQUENCE))

@@ -1,0 +1,167 @@
+"""Options that several commands share, and what they open."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+import click
+
+from counterfoil_worker.cli.exits import USAGE, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from counterfoil_producers.client import Producer
+    from counterfoil_producers.results import Results
+    from counterfoil_worker.ports import Ledger, ObjectStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def examples(*lines: str) -> str:
+    """An epilog that shows command lines, which are kept as they are."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="JSON lines instead of text.")
+
+_tenant = click.option(
+    "--tenant",
+    envvar="COUNTERFOIL_TENANT",
+    default="default",
+    show_default=True,
+    metavar="NAME",
+    help="Whose events these are.",
+)
+
+_url = click.option(
+    "--store",
+    "url",
+    envvar="COUNTERFOIL_STORE_URL",
+    metavar="URL",
+    help="The store: redis://, rediss:// or unix://. Default: COUNTERFOIL_STORE_URL.",
+)
+
+_partitions = click.option(
+    "--partitions",
+    envvar="COUNTERFOIL_PARTITIONS",
+    type=click.IntRange(1, 1_024),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many partitions the tenant has.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenancy:
+    """A tenant in a store: where it is, and what can be opened there."""
+
+    url: str
+    tenant: str
+    partitions: int
+
+    def objects(self) -> ObjectStore:
+        """The tenant's contracts, policies and evidence."""
+        from counterfoil_worker.ledger.redis import RedisObjects, connect
+
+        return RedisObjects(connect(self.url), self.tenant)
+
+    def ledgers(self) -> tuple[Ledger, ...]:
+        """The tenant's ledger, a port per partition."""
+        from counterfoil_worker.ledger.redis import RedisLedger, connect
+
+        client = connect(self.url)
+        return tuple(RedisLedger(client, self.tenant, n) for n in range(self.partitions))
+
+    def producer(self) -> Producer:
+        """The way into the tenant's inbox."""
+        from counterfoil_producers.client import Producer
+
+        return Producer.connect(self.url, self.tenant)
+
+    def results(
+        self, *, after: str = "0", group: str | None = None, consumer: str | None = None
+    ) -> Results:
+        """A reader of the tenant's results."""
+        from counterfoil_producers.results import Results
+
+        return Results.connect(
+            self.url,
+            self.tenant,
+            partitions=self.partitions,
+            after=after,
+            group=group,
+            consumer=consumer,
+        )
+
+
+def tenant_option(command: Callable[P, T]) -> Callable[P, T]:
+    """Add ``--tenant``, checked."""
+
+    @_tenant
+    @functools.wraps(command)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> T:
+        _check_tenant(str(kwargs["tenant"]))
+        return command(*args, **kwargs)
+
+    return checked
+
+
+def store_options(command: Callable[Concatenate[Tenancy, P], T]) -> Callable[P, T]:
+    """Add ``--store``, ``--tenant`` and ``--partitions``, and pass on what they name."""
+
+    def opened(open_store: Callable[[], Tenancy], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return command(open_store(), *args, **kwargs)
+
+    functools.update_wrapper(opened, command)
+    return optional_store(opened)
+
+
+def optional_store(command: Callable[Concatenate[Callable[[], Tenancy], P], T]) -> Callable[P, T]:
+    """As ``store_options``, for a command that may do without: it passes on how to open one."""
+
+    @_url
+    @_tenant
+    @_partitions
+    @functools.wraps(command)
+    def opened(*args: P.args, **kwargs: P.kwargs) -> T:
+        named = (kwargs.pop("url"), kwargs.pop("tenant"), kwargs.pop("partitions"))
+        return command(lambda: _tenancy(*named), *args, **kwargs)
+
+    return opened
+
+
+def _tenancy(url: object, tenant: object, partitions: object) -> Tenancy:
+    if not isinstance(url, str) or not url:
+        raise Failure(
+            "no store is named: give --store URL or set COUNTERFOIL_STORE_URL, for instance to"
+            " redis://127.0.0.1:6379/0 (`counterfoil check` needs no store)",
+            USAGE,
+        )
+    _check_url(url)
+    _check_tenant(str(tenant))
+    return Tenancy(url, str(tenant), int(str(partitions)))
+
+
+def _check_url(url: str) -> None:
+    from counterfoil_producers.store import connect
+
+    try:
+        connect(url).close()
+    except ValueError as error:
+        # Neither the URL nor the error is repeated: they may hold a password.
+        problem = "the store's URL is none: give redis://HOST:PORT/0, rediss://... or unix://PATH"
+        raise Failure(problem, USAGE) from error
+
+
+def _check_tenant(tenant: str) -> None:
+    from counterfoil_producers.store import checked_tenant
+
+    try:
+        checked_tenant(tenant)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--tenant") from error

@@ -1,0 +1,148 @@
+"""Vetting: whether a contract or policy may be put, and every reason why not. Pure.
+
+What is stored is used for years and cannot be changed, so it is looked at once, here, before it
+is put. A rule that this version cannot keep is refused rather than stored and not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, cast
+
+from counterfoil_schemas.wire import pointer, thaw
+from counterfoil_worker.engines.cel import CelType, vet_expression
+from counterfoil_worker.engines.json_schema import vet_schema
+from counterfoil_worker.layers.semantic.checks.derived import DERIVED_VARIABLES
+from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
+from counterfoil_worker.layers.semantic.checks.severity import NAME as SEVERITY
+from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from counterfoil_schemas.contract import OutputContract
+    from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.wire import FrozenJson
+    from counterfoil_worker.engines.cel import ResultType
+    from counterfoil_worker.engines.schema_survey import Schema
+
+LATER_JUDGMENTS_AVAILABLE: Final = False
+"""Whether runs can wait for judgments, and workers call verifiers, in this version."""
+
+_RESULT_TYPES: Final[Mapping[str, ResultType]] = {
+    "int": CelType.INT,
+    "string": CelType.STRING,
+    "bool": CelType.BOOL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One reason not to put an object: where in it (JSON Pointer), a stable code, what to do."""
+
+    pointer: str
+    code: str
+    message: str
+
+
+def seal_object(model: OutputContract | Policy) -> bytes:
+    """The bytes that are stored, and whose digest names the object: RFC 8785."""
+    return model.canonical()
+
+
+def vet_contract(contract: OutputContract) -> tuple[Fault, ...]:
+    """Every reason not to put a contract; none means that it may be put."""
+    return (
+        *_schema_faults(contract),
+        *_repeated("/invariants", "id", (item.id for item in contract.invariants)),
+        *_invariant_faults(contract),
+    )
+
+
+def vet_policy(policy: Policy, contract: OutputContract | None) -> tuple[Fault, ...]:
+    """Every reason not to put a policy; none means that it may be put.
+
+    ``contract`` is the one that the policy names. Without it, what the policy says about the
+    contract's parts is not looked at.
+    """
+    return (
+        *_unavailable_faults(policy),
+        *_version_faults(policy),
+        *_repeated("/derived", "name", (rule.name for rule in policy.derived)),
+        *_derived_faults(policy),
+        *_repeated("/behavior/tools", "tool", (rule.tool for rule in policy.behavior.tools)),
+        *(() if contract is None else _contract_faults(policy, contract)),
+    )
+
+
+def _schema_faults(contract: OutputContract) -> Iterator[Fault]:
+    schema = cast("Schema", thaw(cast("FrozenJson", contract.json_schema)))
+    for fault in vet_schema(schema):
+        yield Fault(f"/json_schema{fault.pointer}", f"schema.{fault.code}", fault.message)
+
+
+def _invariant_faults(contract: OutputContract) -> Iterator[Fault]:
+    for number, item in enumerate(contract.invariants):
+        at = pointer("invariants", number, "cel")
+        yield from _expression_faults(at, item.cel, INVARIANT_VARIABLES, CelType.BOOL)
+
+
+def _derived_faults(policy: Policy) -> Iterator[Fault]:
+    for number, rule in enumerate(policy.derived):
+        at = pointer("derived", number, "cel")
+        result = _RESULT_TYPES[rule.type]
+        yield from _expression_faults(at, rule.cel, DERIVED_VARIABLES, result)
+
+
+def _expression_faults(
+    at: str, text: str, variables: Mapping[str, CelType], result: ResultType
+) -> Iterator[Fault]:
+    for fault in vet_expression(text, variables, result):
+        message = f"at character {fault.offset}: {fault.message}"
+        yield Fault(at, f"expression.{fault.code}", message)
+
+
+def _repeated(at: str, member: str, names: Iterable[str]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for number, name in enumerate(names):
+        if name in seen:
+            message = f"this {member} stands here twice: give each entry its own, or merge them"
+            yield Fault(f"{at}/{number}/{member}", "repeated", message)
+        seen.add(name)
+
+
+def _unavailable_faults(policy: Policy) -> Iterator[Fault]:
+    if LATER_JUDGMENTS_AVAILABLE:
+        return
+    if policy.judgments == "later":
+        message = "not available in this version: send judgments with the event (with_event)"
+        yield Fault("/judgments", "not_available", message)
+    if policy.verifiers:
+        message = "not available in this version: leave the list empty, and send judgments"
+        yield Fault("/verifiers", "not_available", message)
+
+
+def _version_faults(policy: Policy) -> Iterator[Fault]:
+    if policy.validator != VALIDATOR_VERSION:
+        message = f"the rules here are version {VALIDATOR_VERSION}: write the policy for these"
+        yield Fault("/validator", "other_rules", message)
+
+
+def _contract_faults(policy: Policy, contract: OutputContract) -> Iterator[Fault]:
+    if policy.contract not in (contract.ref, contract.address()):
+        message = f"the policy is for another contract than {contract.ref}: name that one"
+        yield Fault("/contract", "other_contract", message)
+    declared = contract.view.declared
+    if policy.severity is not None and SEVERITY not in declared:
+        yield _undeclared("/severity", SEVERITY, contract)
+    for number, rule in enumerate(policy.derived):
+        if rule.name not in declared:
+            yield _undeclared(pointer("derived", number, "name"), rule.name, contract)
+
+
+def _undeclared(at: str, name: str, contract: OutputContract) -> Fault:
+    message = (
+        f"{name} is no declared value of {contract.ref}: list it in the contract's view.declared"
+        " in a new version, or remove the rule"
+    )
+    return Fault(at, "undeclared", message)
