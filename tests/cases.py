@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, cast
@@ -27,7 +26,7 @@ from counterfoil_worker.pipeline import Material, Sealed
 from counterfoil_worker.ports import LIVE, RunView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.digest import Digest

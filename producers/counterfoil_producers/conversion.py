@@ -49,8 +49,8 @@ class Source:
             where = f"{self.where}:{number}"
             if len(line) > MAX_LINE_BYTES:
                 raise SourceError(where, f"longer than {MAX_LINE_BYTES} bytes: shorten the row")
-            if line.strip():
-                yield where, number, line
+            if stripped := line.strip():
+                yield where, number, stripped
 
 
 @dataclass(slots=True)

@@ -56,7 +56,8 @@ def read_json(body: bytes, where: str) -> Json:
     except UnicodeDecodeError as error:
         raise SourceError(where, f"no UTF-8 at byte {error.start}: save it as UTF-8") from error
     except json.JSONDecodeError as error:
-        problem = f"no JSON at line {error.lineno}, column {error.colno}: {error.msg}"
+        line = f"line {error.lineno}, " if b"\n" in body else ""
+        problem = f"no JSON at {line}column {error.colno}: {error.msg}"
         raise SourceError(where, problem) from error
     except RecursionError as error:
         raise SourceError(where, "nested too deep: flatten it") from error

@@ -10,9 +10,7 @@ from counterfoil_schemas.digest import Digest
 from counterfoil_schemas.vocabulary import FinishReason, Label
 from counterfoil_schemas.wire import FrozenMap, JsonObject, Wire
 
-Pointer = Annotated[
-    str, StringConstraints(max_length=500, pattern=r"\A(?:/(?:[^~/]|~[01])*)*\z")
-]
+Pointer = Annotated[str, StringConstraints(max_length=500, pattern=r"\A(?:/(?:[^~/]|~[01])*)*\z")]
 """A JSON Pointer (RFC 6901)."""
 
 ObjectName = Annotated[str, StringConstraints(pattern=r"\A[a-z0-9][a-z0-9-]{0,62}\z")]

@@ -14,7 +14,6 @@ from counterfoil_schemas.scope import Scope
 from counterfoil_schemas.vocabulary import GENERATION_TYPE, FinishReason, Label, Millis, ObjectRef
 from counterfoil_schemas.wire import Wire
 
-
 EventAttribute = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 """An ``id`` or ``source``: they are repeated in receipts and results."""
 

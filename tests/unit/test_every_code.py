@@ -10,12 +10,12 @@ import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
+
 from counterfoil_schemas.catalogue import CATALOGUE
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker import pipeline
 from counterfoil_worker.admission import Arrival, open_entry
 from counterfoil_worker.conclusion import conflict_result
-
 from tests.cases import (
     LOG,
     REMOVED,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Obj
 
 ELSEWHERE: Final = ("behavior.", "run.", "evidence.", "event.")

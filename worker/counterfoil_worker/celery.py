@@ -12,9 +12,7 @@ import logging
 import os
 import resource
 import secrets
-import signal
 import socket
-import threading
 import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Final
@@ -88,17 +86,6 @@ def make_dispatcher(settings: Settings) -> Dispatcher:
     return Dispatcher((tenancy,), _rules(settings), send, _SystemClock())
 
 
-def run_dispatcher(settings: Settings) -> None:
-    """Run a dispatcher until SIGTERM or SIGINT; the step in hand is finished first."""
-    logs.configure(settings.log_level)
-    dispatcher, stop = make_dispatcher(settings), threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda _number, _frame: stop.set())
-    log.info("dispatcher.started", extra={"tenant": settings.tenant})
-    dispatcher.run(stop)
-    log.info("dispatcher.stopped", extra={"tenant": settings.tenant})
-
-
 @cache
 def _app_of_process() -> Celery:
     return make_app(Settings.from_env(os.environ))
@@ -126,9 +113,9 @@ def _configuration(settings: Settings) -> dict[str, object]:
         "worker_prefetch_multiplier": 1,
         "worker_disable_prefetch": True,
         # Of a direct exchange, so Celery publishes by queue name to the anonymous one: a message to
-        # a named exchange is silently lost when the broker has lost its binding.
-        # Without acknowledgement: one that fails as the broker goes away is swallowed by Celery, its
-        # message counts as under way for ever, and the worker is connected but takes no more.
+        # a named exchange is silently lost when the broker has lost its binding. Without
+        # acknowledgement: when one fails because the broker goes away, Celery goes on without it,
+        # the message counts as under way for ever, and a worker that is connected takes no more.
         "task_queues": [Queue(name, routing_key=name, no_ack=True) for name in QUEUES],
         "task_default_exchange_type": "direct",
         "task_default_queue": WORK_QUEUE,

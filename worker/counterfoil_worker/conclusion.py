@@ -20,19 +20,18 @@ from counterfoil_schemas.result import (
 from counterfoil_schemas.stored import StoredEvent
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_schemas.vocabulary import LAYERS
-from counterfoil_schemas.wire import thaw
-
+from counterfoil_schemas.wire import thaw_object
 from counterfoil_worker.pipeline import ending, identity
 from counterfoil_worker.ports import Conclude, NewRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from pydantic import JsonValue
+
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.receipt import Receipt
     from counterfoil_schemas.vocabulary import Layer, ResultOutcome
-    from pydantic import JsonValue
-
     from counterfoil_worker.admission import Arrival
     from counterfoil_worker.pipeline import Sealed
     from counterfoil_worker.ports import ConcludeReason, RunView
@@ -83,7 +82,7 @@ def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _F
         receipts={layer: sealed.digest for layer, sealed in layers},
         violations=[*extra, *(v for _, s in layers for v in s.receipt.violations)],
         total=len(extra) + sum(_total(sealed.receipt) for _, sealed in layers),
-        derived={layer: thaw(sealed.receipt.derived) for layer, sealed in layers},
+        derived={layer: thaw_object(sealed.receipt.derived) for layer, sealed in layers},
     )
 
 
@@ -102,11 +101,11 @@ def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findi
         id=event_id,
         event_digest=run.event_digest,
         run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
-        receipts=dict(findings.receipts),
+        receipts={layer: digest for layer, digest in findings.receipts.items()},
         violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
         violations_total=findings.total,
         output=_accepted_output(event) if outcome == "accepted" else None,
-        derived=dict(findings.derived),
+        derived={layer: values for layer, values in findings.derived.items()},
         repair=_repair(findings.violations),
         supersedes=run.supersedes,
     )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.policy import Policy
-
 from counterfoil_worker.layers.structured.compiled import CompiledContract, compile_contract
 from counterfoil_worker.ports import CorruptError
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from counterfoil_schemas.digest import Digest
-
     from counterfoil_worker.ports import ObjectStore
 
 KEPT_OBJECTS: Final = 256

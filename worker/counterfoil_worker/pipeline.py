@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import orjson
+
 from counterfoil_schemas.digest import Digest, digest_bytes
 from counterfoil_schemas.expansion import content_digest
 from counterfoil_schemas.inputs import (
@@ -22,8 +23,6 @@ from counterfoil_schemas.inputs import (
     StructuredInputs,
 )
 from counterfoil_schemas.receipt import Input, Receipt, Statement, statement, subject_name
-from counterfoil_schemas.stored import StoredEvent
-
 from counterfoil_worker.layers.behavior.case import BehaviorCase
 from counterfoil_worker.layers.behavior.judge import judge as judge_behavior
 from counterfoil_worker.layers.extraction import Extraction
@@ -38,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.stored import StoredEvent
     from counterfoil_schemas.vocabulary import Layer, LayerOutcome, ResultOutcome
-
     from counterfoil_worker.layers.structured.compiled import CompiledContract
     from counterfoil_worker.ports import RunView
 

@@ -75,7 +75,9 @@ def path_of(name: str) -> Path:
 
 def drifted() -> list[str]:
     """Documents whose file is missing or differs from its model, and files without a model."""
-    stale = [n for n in DOCUMENTS if not path_of(n).exists() or path_of(n).read_bytes() != document(n)]
+    stale = [
+        n for n in DOCUMENTS if not path_of(n).exists() or path_of(n).read_bytes() != document(n)
+    ]
     known = {path_of(name) for name in DOCUMENTS}
     return stale + sorted(path.name for path in FOLDER.glob("*.json") if path not in known)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from string import Formatter
 
 import pytest
+
 from counterfoil_schemas.catalogue import CATALOGUE, Rule
 from counterfoil_schemas.violation import (
     MAX_PARAM_CHARS,

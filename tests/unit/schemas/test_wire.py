@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
 from counterfoil_schemas.behavior import Proposal
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_of
@@ -15,16 +19,11 @@ from counterfoil_schemas.evidence import EvidenceItem
 from counterfoil_schemas.impact import Impact
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.wire import freeze, pointer, pointer_parts, thaw
-from hypothesis import given
-from hypothesis import strategies as st
-from pydantic import BaseModel, ValidationError
-
 from tests.cases import REMOVED, contract, good_data, good_event, mutated, place, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.wire import Wire
-
     from tests.cases import Obj
 
 
@@ -106,7 +105,7 @@ OBJECTS = [
 
 @pytest.mark.parametrize("path", OBJECTS)
 def test_no_object_takes_a_member_that_it_does_not_know(path: str) -> None:
-    with pytest.raises(ValidationError, match="extra_forbidden|Extra inputs"):
+    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
         read(Generation, mutated(good_event(), f"{path}/surprise", 1)["data"])
 
 

@@ -8,19 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.result import MAX_INLINE_BYTES, MAX_RESULT_VIOLATIONS, ResultEvent
 from counterfoil_worker import conclusion
 from counterfoil_worker.admission import Arrival, open_entry, run_id
 from counterfoil_worker.ports import NewRun, RecordedReceipt
-
 from tests.cases import REMOVED, good_event, judge, judgment, mutated, place, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.result import Result
     from counterfoil_worker.ports import Conclude
-
     from tests.cases import Judged, Obj
 
 

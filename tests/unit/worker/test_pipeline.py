@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 import pytest
+
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.receipt import Statement, subject_name
 from counterfoil_schemas.vocabulary import (
@@ -15,7 +16,6 @@ from counterfoil_schemas.vocabulary import (
     StructuredOutcome,
 )
 from counterfoil_worker import pipeline
-
 from tests.cases import LOG, REMOVED, good_event, judge, mutated, text_digest
 
 if TYPE_CHECKING:

@@ -46,6 +46,7 @@ class Desk:
         self._intake = Intake(tenancy, LIVE, rules)
         self._shop = work.Shop(ledger=self._ledger, library=Library(self.objects))
         self._position = "0"
+        self._leases = 0
 
     def check(self, events: Sequence[RawEvent]) -> Iterator[Answer]:
         """The answer to each event, in order."""
@@ -84,13 +85,15 @@ class Desk:
         return any(view is not None and view.state == "concluded" for view in views)
 
     def _work(self) -> None:
+        # A token of its own for each: one that was used gives the batch that a failed run is in.
+        self._leases += 1
         lease = self._ledger.lease(
             LIVE,
             runs=GROUP,
             max_bytes=FOREVER_MS,
             queue_ms=FOREVER_MS,
             bound=FOREVER_MS,
-            token=self._position,
+            token=str(self._leases),
         )
         rids = lease.rids if isinstance(lease, Lease) else ()
         for layer in (work.structured, work.semantic, work.behavior):

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, ModuleType
-from typing import Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from counterfoil_schemas.receipt import Check
-from counterfoil_schemas.violation import Violation
-from counterfoil_schemas.vocabulary import CheckStatus, LayerOutcome
-from pydantic import JsonValue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pydantic import JsonValue
+
+    from counterfoil_schemas.violation import Violation
+    from counterfoil_schemas.vocabulary import CheckStatus, LayerOutcome
 
 CaseT = TypeVar("CaseT")
 

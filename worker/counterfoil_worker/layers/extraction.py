@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from counterfoil_schemas.vocabulary import ClaimKind, Confidence
-from pydantic import JsonValue
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
+
+    from counterfoil_schemas.vocabulary import ClaimKind, Confidence
 
 
 @dataclass(frozen=True, slots=True, order=True)

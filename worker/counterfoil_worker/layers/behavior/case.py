@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from counterfoil_schemas.behavior import Behavior
-from counterfoil_schemas.digest import Digest
-from counterfoil_schemas.policy import Policy
-from counterfoil_schemas.receipt import Input, Receipt
-from counterfoil_schemas.vocabulary import AsOfBasis
-
-from counterfoil_worker.layers.extraction import Extraction
+if TYPE_CHECKING:
+    from counterfoil_schemas.behavior import Behavior
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.receipt import Input, Receipt
+    from counterfoil_schemas.vocabulary import AsOfBasis
+    from counterfoil_worker.layers.extraction import Extraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from counterfoil_schemas.expansion import manifest_digest
-
 from counterfoil_worker.layers.semantic.access import decide
 from counterfoil_worker.layers.semantic.selection import Contents
 from counterfoil_worker.layers.semantic.verdicts import (
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.receipt import Receipt
     from counterfoil_schemas.vocabulary import AsOfBasis
-
     from counterfoil_worker.layers.extraction import Citation, Claim, Extraction
 
 K = TypeVar("K")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.digest import digest_of
 from counterfoil_schemas.receipt import Input, Receipt, Validator
-
 from counterfoil_worker.layers.check import Finding, LayerCheck, checks_of, run_checks
 from counterfoil_worker.layers.semantic import checks
 from counterfoil_worker.layers.semantic.case import SemanticCase
@@ -16,9 +15,10 @@ from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from pydantic import JsonValue
+
     from counterfoil_schemas.vocabulary import SemanticOutcome
     from counterfoil_schemas.wire import Wire
-    from pydantic import JsonValue
 
 VALIDATOR: Final = Validator(id="counterfoil.semantic", version=VALIDATOR_VERSION)
 CHECKS: Final = checks_of(checks, SemanticCase)

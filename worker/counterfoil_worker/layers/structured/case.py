@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from counterfoil_schemas.expansion import output_bytes
 from counterfoil_schemas.stored import StoredEvent
-
 from counterfoil_worker.json_text import JsonLimits, decode
 from counterfoil_worker.layers.structured.view import extract
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from counterfoil_schemas.event import Generation
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.vocabulary import AsOfBasis
-
     from counterfoil_worker.layers.extraction import Extraction
     from counterfoil_worker.layers.structured.compiled import CompiledContract
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_schemas.wire import thaw
-
+from counterfoil_schemas.wire import thaw_object
 from counterfoil_worker.engines.cel import CelType, Expression, compile_expression
 from counterfoil_worker.engines.json_schema import CompiledSchema, compile_schema
 
@@ -35,7 +34,7 @@ def compile_contract(contract: OutputContract) -> CompiledContract:
     """
     return CompiledContract(
         contract,
-        compile_schema(thaw(contract.json_schema)),
+        compile_schema(thaw_object(contract.json_schema)),
         tuple(
             (item, compile_expression(item.cel, INVARIANT_VARIABLES, "bool"))
             for item in contract.invariants

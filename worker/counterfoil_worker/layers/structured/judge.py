@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
+
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.expansion import expanded_digest, manifest_digest
 from counterfoil_schemas.receipt import Input, Receipt, Validator
-from pydantic import ValidationError
-
 from counterfoil_worker.layers.check import Finding, LayerCheck, checks_of, run_checks
 from counterfoil_worker.layers.structured import checks
 from counterfoil_worker.layers.structured.case import StructuredCase

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from counterfoil_schemas.vocabulary import ClaimKind, Confidence
 from counterfoil_schemas.wire import pointer, pointer_parts
-
 from counterfoil_worker.layers.extraction import Citation, Claim, Extraction, ProposedAction
 
 if TYPE_CHECKING:

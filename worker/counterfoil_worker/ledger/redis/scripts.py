@@ -44,7 +44,9 @@ def load_script(name: str, *, shebang: bool = True) -> Script:
 def _needs(script: str) -> list[str]:
     # A script pays for every function that it defines, each time it runs.
     line = script.partition("\n")[0]
-    return [f"_{part}" for part in line.removeprefix(NEEDS).split()] if line.startswith(NEEDS) else []
+    return (
+        [f"_{part}" for part in line.removeprefix(NEEDS).split()] if line.startswith(NEEDS) else []
+    )
 
 
 def _read(name: str) -> str:

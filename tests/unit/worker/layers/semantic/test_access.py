@@ -10,7 +10,6 @@ from tests.cases import AS_OF_MS, LOG, REMOVED, good_event, judge, mutated, text
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Removed
 
 EXCLUDED: list[tuple[str, Json | Removed, str]] = [
@@ -58,7 +57,7 @@ def test_an_absent_deleted_means_not_deleted() -> None:
 
 def test_the_first_reason_counts_when_there_are_several() -> None:
     event = mutated(good_event(), "/evidence/0/tenant", "other")
-    event = mutated(event, "/evidence/0/approved", False)
+    event = mutated(event, "/evidence/0/approved", value=False)
     assert judge(event).codes[0] == "semantic.access.foreign_tenant"
 
 
@@ -70,7 +69,7 @@ def test_an_excluded_item_that_nobody_cites_is_counted_and_harms_nobody() -> Non
 
 
 def test_support_by_an_excluded_item_is_no_support() -> None:
-    judged = judge(mutated(good_event(), "/evidence/0/approved", False))
+    judged = judge(mutated(good_event(), "/evidence/0/approved", value=False))
     assert judged.last.derived["claims_supported"] == 1
     assert judged.last.derived["answer"] == "ABSTAIN"
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cases import REMOVED, good_event, judge, mutated, policy
+from tests.cases import REMOVED, contract, good_event, judge, mutated, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Judged, Obj, Removed
 
 CAPS: Obj = {"observation": 9_800, "inference": 8_500, "hypothesis": 5_000}
@@ -207,9 +206,12 @@ def test_without_a_rule_no_severity_is_computed() -> None:
 
 def derived(cel: str, kind: str, declared: Json | Removed, **more: Json) -> Judged:
     """The good event that declares a total, under a policy that computes it."""
-    event = mutated(good_event(), "/output/text#/total", declared) if declared is not None else good_event()
+    event = (
+        mutated(good_event(), "/output/text#/total", declared)
+        if declared is not None
+        else good_event()
+    )
     rules = policy(derived=[{"name": "total", "cel": cel, "type": kind}], **more)
-    from tests.cases import contract
 
     view: Json = {"declared": {"severity": "/severity", "total": "/total"}}
     return judge(event, rules=rules, shape=contract(view=view))
@@ -254,7 +256,6 @@ def test_a_rule_is_computed_over_the_events_own_measurement() -> None:
         event = mutated(good_event(), "/impact/affected_users", users)
         event = mutated(event, "/output/text#/severity", total)
         rules = policy(severity=None, derived=[{"name": "severity", "cel": SUM}])
-        from tests.cases import contract
 
         assert judge(event, rules=rules, shape=contract(json_schema={})).receipts["behavior"]
 
@@ -270,7 +271,6 @@ def test_a_rule_is_computed_over_the_events_own_measurement() -> None:
 def test_other_derived_values_rest_on_the_same_kind_of_measurement(
     path: str, value: str, code: str, *, severity: bool
 ) -> None:
-    from tests.cases import contract
 
     rules = policy(derived=[{"name": "total", "cel": SUM}])
     if not severity:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from counterfoil_schemas.judgment import Judgment
 
+from counterfoil_schemas.judgment import Judgment
 from tests.cases import (
     LOG,
     REMOVED,
@@ -21,7 +21,6 @@ from tests.cases import (
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Obj
 
 OTHER = "sha256:" + "0" * 64
@@ -37,7 +36,8 @@ def test_a_cited_pair_that_nobody_judged_is_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("claim", "c2"), ("claim", "c9"), ("evidence", "metric-1"), ("locator", "L2")]
+    ("field", "value"),
+    [("claim", "c2"), ("claim", "c9"), ("evidence", "metric-1"), ("locator", "L2")],
 )
 def test_a_judgment_of_another_triple_is_unknown_and_leaves_its_own_missing(
     field: str, value: str

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.inputs import AccessDecision, SemanticInputs
 from counterfoil_worker import pipeline
-
 from tests.cases import (
     AS_OF_MS,
     LOG,
@@ -18,6 +18,7 @@ from tests.cases import (
     good_event,
     judge,
     mutated,
+    place,
     policy,
     seal,
     text_digest,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.receipt import Receipt
     from counterfoil_worker.pipeline import Material, Sealed
-
     from tests.cases import Judged, Obj
 
 OTHER = "sha256:" + "0" * 64
@@ -293,14 +293,8 @@ def test_scope_and_contract_bind_the_list_of_evidence(path: str, value: Json) ->
 
 def test_the_order_of_the_evidence_has_no_meaning() -> None:
     event = good_event()
-    turned = mutated(event, "/evidence", [_evidence(event, 1), _evidence(event, 0)])
+    turned = mutated(event, "/evidence", [place(event, "/evidence/1"), place(event, "/evidence/0")])
     assert manifest(turned) == manifest(event)
-
-
-def _evidence(event: Obj, number: int) -> Json:
-    from tests.cases import place
-
-    return place(event, f"/evidence/{number}")
 
 
 # --- who vouches ------------------------------------------------------------------------------

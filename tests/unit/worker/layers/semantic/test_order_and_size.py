@@ -17,6 +17,7 @@ from tests.cases import (
     judgment,
     lines,
     mutated,
+    place,
     policy,
 )
 
@@ -90,7 +91,7 @@ def test_violations_of_one_check_follow_the_output() -> None:
         path = f"/output/text#/claims/{claim}/citations/-"
         event = mutated(event, path, {"evidence": "metric-1", "locator": "M1"})
     for number in (0, 1):
-        event = mutated(event, f"/evidence/{number}/approved", False)
+        event = mutated(event, f"/evidence/{number}/approved", value=False)
     assert [v.pointer for v in judge(event).violations if v.code.startswith("semantic.access")] == [
         "/output/text#/claims/0/citations/0",
         "/output/text#/claims/0/citations/1",
@@ -101,8 +102,6 @@ def test_the_order_of_judgments_changes_no_violation() -> None:
     event = all_wrong()
     receipts = []
     for turn in (1, -1):
-        from tests.cases import place
-
         judgments = place(event, "/judgments")
         assert isinstance(judgments, list)
         receipts.append(judge(mutated(event, "/judgments", judgments[::turn])).last)
@@ -174,7 +173,8 @@ def test_many_unknown_judgments_are_reported() -> None:
 def test_a_long_chain_of_copies_has_one_origin() -> None:
     chain: list[Json] = [item("e0", "origin\n")]
     chain += [
-        item(f"e{n}", f"copy {n}\n", origin="derived", parents=[f"e{n - 1}"]) for n in range(1, MANY)
+        item(f"e{n}", f"copy {n}\n", origin="derived", parents=[f"e{n - 1}"])
+        for n in range(1, MANY)
     ]
     last = {**dict(chain[-1]), "locators": {"L1": lines(1, 1, START, START)}}  # type: ignore[arg-type]
     event = mutated(good_event(), "/evidence", [*chain[:-1], last])

@@ -22,7 +22,6 @@ from tests.cases import (
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Judged, Obj
 
 START = 1_790_000_000_000
@@ -32,9 +31,7 @@ ROOTS = "semantic.root_cause.too_few_roots"
 
 def resting_on(*items: Obj) -> Obj:
     """The good event with other evidence: two claims, on the first two of the items given."""
-    every: list[Json] = [
-        {**given, "locators": {"L": lines(1, 1, START, START)}} for given in items
-    ]
+    every: list[Json] = [{**given, "locators": {"L": lines(1, 1, START, START)}} for given in items]
     event = mutated(good_event(), "/evidence", every)
     for number in (0, 1):
         cited: Json = {"evidence": every[number]["id"], "locator": "L"}  # type: ignore[index,call-overload]
@@ -152,9 +149,7 @@ def test_copies_and_summaries_count_as_their_origin(
         assert alone.receipts["behavior"]
 
 
-@pytest.mark.parametrize(
-    ("minimum", "codes"), [(1, []), (2, []), (3, [ROOTS])]
-)
+@pytest.mark.parametrize(("minimum", "codes"), [(1, []), (2, []), (3, [ROOTS])])
 def test_the_policy_says_how_many_origins_it_takes(minimum: int, codes: list[str]) -> None:
     judged = judge(good_event(), rules=policy(root_cause={"min_roots": minimum}))
     assert judged.codes == codes

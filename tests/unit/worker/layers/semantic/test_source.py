@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
+
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.evidence import EvidenceItem, Locator
 from counterfoil_worker.layers.semantic.selection import Contents, OutsideError, line_bounds
-
 from tests.cases import LOG, METRIC, REMOVED, good_event, judge, mutated, text_digest
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def test_bytes_are_half_open_and_count_bytes_not_characters(
 def test_the_lines_of_a_text_make_up_the_text(text: str) -> None:
     content = text.encode()
     bounds = line_bounds(content)
-    parts = [content[a:b] for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [content[a:b] for a, b in pairwise(bounds)]
     assert parts == content.splitlines(keepends=True)
     assert b"".join(parts) == content
 

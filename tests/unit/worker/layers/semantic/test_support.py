@@ -20,7 +20,6 @@ from tests.cases import (
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Obj
 
 ROOTLESS = "/output/text#/root_cause"

@@ -10,7 +10,6 @@ from tests.cases import REMOVED, WINDOW_MS, good_event, judge, mutated, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Removed
 
 START, END = WINDOW_MS
@@ -63,7 +62,9 @@ def test_a_reversed_observation_is_malformed_without_a_window_too() -> None:
 
 
 def test_a_part_that_two_claims_cite_is_reported_once() -> None:
-    event = mutated(good_event(), "/output/text#/claims/1/citations/-", {"evidence": "log-1", "locator": "L1"})
+    event = mutated(
+        good_event(), "/output/text#/claims/1/citations/-", {"evidence": "log-1", "locator": "L1"}
+    )
     again: Json = {"claim": "c2", "evidence": "log-1", "locator": "L1"}
     again = {**again, "relation": "supports", "verifier": "rules@3"}
     event = mutated(event, "/judgments/-", again)

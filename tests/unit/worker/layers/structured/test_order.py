@@ -1,4 +1,4 @@
-"""The structured checks in their order: the first failure ends, and the rest says why it did not run."""
+"""The structured checks in their order: the first failure ends, and the rest says why."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def test_the_first_failure_ends_and_the_rest_is_not_run_with_the_reason(position
     assert [check.id for check in judged.last.checks] == CHECKS
     assert [judged.check(check) for check in before] == [("pass", None)] * len(before)
     assert judged.check(failed) == ("fail", None)
-    assert [judged.check(check) for check in after] == [("not_run", f"{failed} failed")] * len(after)
+    assert [judged.check(check) for check in after] == [("not_run", f"{failed} failed")] * len(
+        after
+    )
     assert list(judged.receipts) == ["structured"]
 
 
@@ -260,7 +262,9 @@ def test_an_output_given_as_base64_is_judged_as_the_same_text() -> None:
     bare = mutated(event, "/output/text", REMOVED)
     plain, coded = judge(event), judge(mutated(bare, "/output/text_base64", encoded))
     assert list(coded.receipts) == ["structured", "semantic", "behavior"]
-    named = [{i.name: i.digest for i in j.receipts["structured"].receipt.inputs} for j in (plain, coded)]
+    named = [
+        {i.name: i.digest for i in j.receipts["structured"].receipt.inputs} for j in (plain, coded)
+    ]
     assert named[0]["expanded"] == named[1]["expanded"]
     assert named[0]["output"] == named[1]["output"]
     assert named[0]["event"] != named[1]["event"]

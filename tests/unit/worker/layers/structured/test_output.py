@@ -22,7 +22,6 @@ from tests.cases import (
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-
     from tests.cases import Judged
 
 
@@ -278,7 +277,13 @@ def test_a_view_reads_another_shape() -> None:
     text = json.dumps(
         {
             "answer": {
-                "points": [{"ref": {"n": "p1"}, "says": "It failed.", "sources": [{"doc": "log-1", "part": "L1"}]}],
+                "points": [
+                    {
+                        "ref": {"n": "p1"},
+                        "says": "It failed.",
+                        "sources": [{"doc": "log-1", "part": "L1"}],
+                    }
+                ],
             }
         }
     )

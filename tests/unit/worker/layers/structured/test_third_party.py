@@ -57,7 +57,9 @@ def test_an_output_passes_exactly_when_it_is_one_json_value(third_party_data: Pa
     differing = [
         text
         for text in texts
-        if (json_check(judge(mutated(good_event(), "/output/text", text), shape=ANYTHING)) == "pass")
+        if (
+            json_check(judge(mutated(good_event(), "/output/text", text), shape=ANYTHING)) == "pass"
+        )
         is not is_one_value(text)
     ]
     assert differing == []

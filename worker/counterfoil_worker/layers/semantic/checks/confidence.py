@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_schemas.policy import Caps, OrdinalCaps
     from counterfoil_schemas.vocabulary import Confidence
-
     from counterfoil_worker.layers.extraction import Claim
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 _RANKS: Final[dict[Confidence, int]] = {"low": 0, "medium": 1, "high": 2}
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from counterfoil_schemas.expansion import content_digest
 from counterfoil_schemas.violation import violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.semantic.case import SemanticCase
+
+if TYPE_CHECKING:
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 
 @check("semantic.contradiction", version=1, step=80)
@@ -23,9 +26,7 @@ def contradiction(case: SemanticCase) -> Finding:
         violation(
             "semantic.support.contradicted",
             case.triples[triple].pointer,
-            (content_digest(case.items[triple.evidence]),)
-            if triple.evidence in case.items
-            else (),
+            (content_digest(case.items[triple.evidence]),) if triple.evidence in case.items else (),
             **triple._asdict(),
         )
         for triple, verdict in case.verdicts.items()

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.selection import OutsideError
 from counterfoil_worker.layers.semantic.verdicts import triple_of
 
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_schemas.judgment import Judgment
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 _JUDGMENTS = "/judgments"
 _ADJUDICATIONS = "/adjudications"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.canonical import MAX_SAFE_INTEGER
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.engines.cel import (
     CelType,
     Computed,
@@ -16,17 +15,17 @@ from counterfoil_worker.engines.cel import (
     compile_expression,
 )
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.checks.severity import measurement_faults
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from counterfoil_schemas.policy import DerivedValue
     from pydantic import JsonValue
 
+    from counterfoil_schemas.policy import DerivedValue
     from counterfoil_worker.engines.cel import Expression, ResultType, Verdict
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 DERIVED_VARIABLES: Final[Mapping[str, CelType]] = {"impact": CelType.DYN}
 """What a rule for a derived value may read: the event's measurement."""
@@ -51,28 +50,38 @@ def _compiled(cel: str, result: ResultType) -> Expression:
     return compile_expression(cel, DERIVED_VARIABLES, result)
 
 
-def _holds(value: JsonValue) -> bool:
-    """Whether a violation can repeat the value: integers that every reader keeps exactly."""
-    return not isinstance(value, int) or abs(value) <= MAX_SAFE_INTEGER
+def _holds(value: float) -> bool:
+    """Whether every reader keeps the number exactly, so that a violation can repeat it."""
+    return abs(value) <= MAX_SAFE_INTEGER
 
 
 def _compute(case: SemanticCase, rule: DerivedValue) -> Verdict:
     verdict = _compiled(rule.cel, _RESULTS[rule.type]).evaluate({"impact": _measured(case)})
-    if isinstance(verdict, Computed) and not _holds(verdict.value):
+    value = verdict.value if isinstance(verdict, Computed) else None
+    if isinstance(value, int) and not _holds(value):
         return NotComputed(NotComputedReason.NUMBER_RANGE)
     return verdict
 
 
+def _declared(case: SemanticCase, name: str) -> JsonValue:
+    """The declared value. 160.0 and 160 are one number of JSON (RFC 8785, 3.2.2.3)."""
+    declared = case.extraction.declared.get(name)
+    if isinstance(declared, float) and declared.is_integer() and _holds(declared):
+        return int(declared)
+    return declared
+
+
 def _compare(case: SemanticCase, rule: DerivedValue, computed: str | int | bool) -> list[Violation]:
-    declared = case.extraction.declared.get(rule.name)
+    declared = _declared(case, rule.name)
     at = OUTPUT_TEXT + case.contract.view.declared.get(rule.name, "")
     names = {"name": rule.name, "computed": computed}
     if declared is None:
         return [violation("semantic.derived.undeclared", at, **names)]
     if type(declared) is type(computed) and declared == computed:
         return []
-    fits = isinstance(declared, str | int) and _holds(declared)
-    said = declared if fits else "a value of another type or range"
+    said: str | int = "a value of another type or range"
+    if isinstance(declared, str) or (isinstance(declared, int) and _holds(declared)):
+        said = declared
     return [violation("semantic.derived.mismatch", at, **names, declared=said)]
 
 

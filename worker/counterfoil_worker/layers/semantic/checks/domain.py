@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from counterfoil_schemas.violation import violation
+from typing import TYPE_CHECKING
 
+from counterfoil_schemas.violation import violation
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
+
+if TYPE_CHECKING:
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 
 def _allowed(case: SemanticCase) -> frozenset[str] | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.structured.judge import VALIDATOR as STRUCTURED_VALIDATOR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from counterfoil_schemas.inputs import AttestedAdjudication, AttestedJudgment
+
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 VALIDATOR_VERSION = 1
 """The version of the semantic rules: what a policy's ``validator`` must name."""
@@ -79,7 +81,10 @@ def _manifest(case: SemanticCase) -> Iterator[Violation]:
 def _attested(case: SemanticCase) -> Iterator[Violation]:
     """Sections that the policy wants vouched for by another party than the producer."""
     needs, data = case.policy.attestation, case.generation
-    verdicts = (*case.inputs.judgments, *case.inputs.adjudications)
+    verdicts: tuple[AttestedJudgment | AttestedAdjudication, ...] = (
+        *case.inputs.judgments,
+        *case.inputs.adjudications,
+    )
     own = {
         "evidence": needs.evidence == "other_party" and bool(data.evidence),
         "judgments": needs.judgments == "other_party"

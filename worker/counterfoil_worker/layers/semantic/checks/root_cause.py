@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.policy import RootCauseRule
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.provenance import independent, origins_of
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from counterfoil_schemas.evidence import EvidenceItem
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 _NO_RULE: Final = RootCauseRule(min_roots=1)
 """What holds without a rule of the policy: the cause rests on something."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.impact import Impact
     from counterfoil_schemas.policy import SeverityRule
     from counterfoil_schemas.vocabulary import Severity
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 NAME = "severity"
 """The entry of the view's ``declared`` that this check reads."""

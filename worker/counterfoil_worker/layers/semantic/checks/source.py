@@ -8,9 +8,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.expansion import content_digest
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_schemas.wire import pointer
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.provenance import in_cycles, unknown_parents
 from counterfoil_worker.layers.semantic.selection import OutsideError, place_of
 
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_worker.layers.extraction import Citation
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 
 def _items(case: SemanticCase) -> Iterator[Violation]:
@@ -34,9 +33,7 @@ def _items(case: SemanticCase) -> Iterator[Violation]:
                 yield violation("semantic.source.bytes_missing", at, evidence=item.id)
         elif item.digest is not None and digest_bytes(content) != item.digest:
             digests = (digest_bytes(content), item.digest)
-            yield violation(
-                "semantic.source.digest_mismatch", at, digests, evidence=item.id
-            )
+            yield violation("semantic.source.digest_mismatch", at, digests, evidence=item.id)
 
 
 def _lineage(case: SemanticCase) -> Iterator[Violation]:
@@ -72,9 +69,7 @@ def _place(case: SemanticCase, cite: Citation) -> Iterator[Violation]:
         yield violation("semantic.source.locator_unread", cite.pointer, **names, place=kind)
     elif locator.digest is not None and digest_bytes(place[0][place[1]]) != locator.digest:
         digests = (content_digest(item),)
-        yield violation(
-            "semantic.source.locator_digest_mismatch", cite.pointer, digests, **names
-        )
+        yield violation("semantic.source.locator_digest_mismatch", cite.pointer, digests, **names)
 
 
 def _places(case: SemanticCase) -> Iterator[Violation]:

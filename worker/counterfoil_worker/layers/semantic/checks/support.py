@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from counterfoil_schemas.evidence import EvidenceItem
-
     from counterfoil_worker.layers.extraction import Claim
+    from counterfoil_worker.layers.semantic.case import SemanticCase
     from counterfoil_worker.layers.semantic.verdicts import Verdict
 
 _CODES: Final[Mapping[Verdict, str]] = {

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found, not_run
-from counterfoil_worker.layers.semantic.case import SemanticCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_worker.layers.extraction import Citation
+    from counterfoil_worker.layers.semantic.case import SemanticCase
 
 
 def _observed(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from counterfoil_schemas.violation import violation
+from typing import TYPE_CHECKING
 
+from counterfoil_schemas.violation import violation
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
+
+if TYPE_CHECKING:
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 
 @check("structured.citations", version=1, step=80)

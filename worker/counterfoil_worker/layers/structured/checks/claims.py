@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.view import ViewMismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from counterfoil_worker.layers.extraction import Claim
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 
 def _repeated(claims: Iterable[Claim]) -> Iterator[Violation]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from counterfoil_schemas.violation import Violation, violation
+from typing import TYPE_CHECKING
 
+from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
+
+if TYPE_CHECKING:
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 
 @check("structured.contract", version=1, step=20)

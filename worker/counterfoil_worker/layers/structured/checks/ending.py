@@ -1,5 +1,6 @@
-"""Did the model end normally? Asked before the text is read, so that a cut-off text is not blamed
-for being bad JSON.
+"""Did the model end normally?
+
+Asked before the text is read, so that a cut-off text is not blamed for being bad JSON.
 """
 
 from __future__ import annotations
@@ -7,15 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import violation
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from counterfoil_schemas.event import Output
     from counterfoil_schemas.vocabulary import FinishReason
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 _CODES: Final[Mapping[FinishReason, str]] = {
     "length": "structured.ending.incomplete",

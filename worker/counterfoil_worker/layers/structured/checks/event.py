@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import orjson
+from pydantic import ValidationError
+
 from counterfoil_schemas.violation import bounded, violation
 from counterfoil_schemas.vocabulary import GENERATION_TYPE
 from counterfoil_schemas.wire import pointer
-from pydantic import ValidationError
-
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
+
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 MAX_REPORTED = 20
 """Places of one event that are reported; the first error is what the caller mends first."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-
 from counterfoil_worker.json_text import JsonTextError, JsonTextKind
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
 
 if TYPE_CHECKING:
     from counterfoil_schemas.contract import Limits
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 
 def _limit(kind: JsonTextKind, limits: Limits) -> tuple[str, int] | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from counterfoil_schemas.violation import violation
+from typing import TYPE_CHECKING
 
+from counterfoil_schemas.violation import violation
 from counterfoil_worker.layers.check import Finding, check, found
-from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
+
+if TYPE_CHECKING:
+    from counterfoil_worker.layers.structured.case import StructuredCase
 
 MAX_FAULTS = 20
 """Places of one output that are reported."""
