@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from celery import Celery, chain
 from counterfoil_worker import work
-from counterfoil_worker.admission import Arrival, DoorLimits, open_entry, run_id
+from counterfoil_worker.admission import Arrival, DoorLimits, open_entry
 from counterfoil_worker.conclusion import conflict_result
 from counterfoil_worker.ledger.redis import RedisLedger, RedisObjects, connect
 from counterfoil_worker.library import Library
-from counterfoil_worker.ports import AdmitEvent, NewRun
+from counterfoil_worker.ports import AdmitEvent, NewRun, run_id
 from counterfoil_worker.work import Batch, Shop
 
 if TYPE_CHECKING:

@@ -18,12 +18,12 @@ from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.vocabulary import LAYERS
-from counterfoil_schemas.wire import pointer_parts
+from counterfoil_schemas.wire import pointer_parts, thaw_object
 from counterfoil_worker import pipeline
-from counterfoil_worker.admission import Arrival, DoorLimits, open_entry, run_id
-from counterfoil_worker.layers.structured.compiled import compile_contract
+from counterfoil_worker.admission import Arrival, DoorLimits, open_entry
+from counterfoil_worker.layers.structured.compiled import CompiledContract, compile_contract
 from counterfoil_worker.pipeline import Material, Sealed
-from counterfoil_worker.ports import LIVE, RunView
+from counterfoil_worker.ports import LIVE, RunView, run_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -247,12 +247,28 @@ class Judged:
     @property
     def last(self) -> Receipt:
         """The receipt of the last layer that was reached."""
-        return self.receipts[[layer for layer in LAYERS if layer in self.receipts][-1]].receipt
+        reached: list[Layer] = [layer for layer in LAYERS if layer in self.receipts]
+        return self.receipts[reached[-1]].receipt
 
     @property
     def violations(self) -> Sequence[Violation]:
         """The violations of the last layer, in the receipt's order."""
         return self.last.violations
+
+    @property
+    def accepted(self) -> bool:
+        """Whether all three layers were reached and none of them objects."""
+        return self.last.layer == "behavior" and not self.violations
+
+    @property
+    def semantic(self) -> Receipt:
+        """The receipt of the semantic layer."""
+        return self.receipts["semantic"].receipt
+
+    @property
+    def derived(self) -> Obj:
+        """What the semantic layer derived, in plain JSON."""
+        return thaw_object(self.semantic.derived)
 
     @property
     def codes(self) -> list[str]:
@@ -319,12 +335,13 @@ def prepare(
     wanted = Policy.model_validate_json(json.dumps(rules or policy()))
     compiled = _compiled(known.canonical()) if _names(arrival.contract_ref, known) else None
     found = wanted if _names(arrival.policy_ref, wanted) else None
+    named = None if found is None else found.address()
     run = RunView(
-        rid=run_id(arrival.identity.eid, found and found.address(), 1),
+        rid=run_id(arrival.identity.eid, named, 1),
         eid=arrival.identity.eid,
         event_digest=arrival.event_digest,
-        contract=compiled and known.address(),
-        policy=found and found.address(),
+        contract=None if compiled is None else known.address(),
+        policy=named,
         revision=1,
         supersedes=None,
         lane=LIVE,
@@ -346,7 +363,7 @@ def _names(ref: str | None, known: OutputContract | Policy) -> bool:
 
 
 @lru_cache(64)
-def _compiled(body: bytes) -> pipeline.CompiledContract:
+def _compiled(body: bytes) -> CompiledContract:
     return compile_contract(OutputContract.model_validate_json(body))
 
 

@@ -101,5 +101,5 @@ Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 EVENT_TYPE_PREFIX: Final = "counterfoil."
 """Prefix of every CloudEvents type of this system: the types below begin with it."""
 
-GENERATION_TYPE: Final[Literal["counterfoil.generation.v1"]] = "counterfoil.generation.v1"
-RESULT_TYPE: Final[Literal["counterfoil.result.v1"]] = "counterfoil.result.v1"
+GENERATION_TYPE: Final = "counterfoil.generation.v1"
+RESULT_TYPE: Final = "counterfoil.result.v1"

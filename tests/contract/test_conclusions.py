@@ -211,7 +211,7 @@ def test_a_run_whose_evidence_is_withdrawn_is_not_concluded_normally(bench: Benc
 def test_a_withdrawal_ends_a_revision_and_opens_the_next_in_one_step(bench: Bench) -> None:
     bench.admit(bench.event("e", lane="backfill", as_of_ms=1_700_000_000_000))
     rid = bench.event("e").run.rid
-    bench.judge(rid, rests=(ITEM,))
+    bench.judge(rid, rests=(ITEM, OTHER_ITEM))
     bench.ledger.revoke_mark(ITEM)
     answer = bench.conclude(rid, "indeterminate", reason="revoked")
     assert answer.status == "ok"
@@ -234,6 +234,7 @@ def test_a_withdrawal_ends_a_revision_and_opens_the_next_in_one_step(bench: Benc
     assert bench.check() == accounts
     bench.accept(new.rid)
     assert bench.check().concluded == 2
+    assert bench.ledger.revoke_drain(OTHER_ITEM, 0) == 0
 
 
 def test_a_withdrawal_is_refused_where_nothing_is_withdrawn_or_it_decides(bench: Bench) -> None:

@@ -250,25 +250,25 @@ def test_without_a_group_there_is_nothing_to_acknowledge(
 
 
 WRONG = [
-    pytest.param("result", b"{}", "at /id: Field required", id="fields"),
-    pytest.param("result", b"x", "Invalid JSON", id="json"),
-    pytest.param("other", b"{}", "it has other fields than result", id="field"),
+    pytest.param(("result", b"{}"), "at /id: Field required", id="fields"),
+    pytest.param(("result", b"x"), "Invalid JSON", id="json"),
+    pytest.param(("other", b"{}"), "it has other fields than result", id="field"),
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "problem"), WRONG)
+@pytest.mark.parametrize(("field", "problem"), WRONG)
 @pytest.mark.parametrize("group", [None, "g"])
 def test_an_entry_that_is_no_result_is_named_once_and_nothing_is_skipped(
     server: EmbeddedServer,
     store: Client,
     tenant: str,
-    field: str,
-    value: bytes,
+    *,
+    field: tuple[str, bytes],
     problem: str,
     group: str | None,
 ) -> None:
     publish(store, tenant, "a")
-    added = store.execute_command("XADD", results_key(tenant, 0), "*", field, value)
+    added = store.execute_command("XADD", results_key(tenant, 0), "*", *field)
     publish(store, tenant, "b")
     with Results.connect(server.url(), tenant, group=group) as results:
         assert ids(results.read()) == ["a"]

@@ -156,11 +156,6 @@ def open_entry(
     return _arrive(envelope, tenant)
 
 
-def run_id(eid: Digest, policy: Digest | None, revision: int) -> Digest:
-    """Name a run: (event, policy, revision). That no policy was found makes a run of its own."""
-    return digest_of([eid, policy, revision])
-
-
 def _arrive(envelope: Mapping[str, Json], tenant: str) -> Arrival:
     """Name an event whose envelope is in order."""
     identity = Identity(tenant=tenant, source=str(envelope["source"]), id=str(envelope["id"]))

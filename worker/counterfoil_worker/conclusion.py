@@ -77,7 +77,9 @@ def _total(receipt: Receipt) -> int:
 
 
 def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _Findings:
-    layers = [(layer, receipts[layer]) for layer in LAYERS if layer in receipts]
+    layers: list[tuple[Layer, Sealed]] = [
+        (layer, receipts[layer]) for layer in LAYERS if layer in receipts
+    ]
     return _Findings(
         receipts={layer: sealed.digest for layer, sealed in layers},
         violations=[*extra, *(v for _, s in layers for v in s.receipt.violations)],
@@ -88,7 +90,9 @@ def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _F
 
 def _recorded(run: RunView, extra: Violation) -> _Findings:
     """The receipts that a run had when it was given up, by digest."""
-    recorded = {layer: receipt.digest for layer, receipt in run.receipts.items()}
+    recorded: dict[Layer, Digest] = {
+        layer: receipt.digest for layer, receipt in run.receipts.items()
+    }
     return _Findings(receipts=recorded, violations=[extra], total=1)
 
 
@@ -101,11 +105,11 @@ def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findi
         id=event_id,
         event_digest=run.event_digest,
         run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
-        receipts={layer: digest for layer, digest in findings.receipts.items()},
+        receipts={str(layer): digest for layer, digest in findings.receipts.items()},
         violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
         violations_total=findings.total,
         output=_accepted_output(event) if outcome == "accepted" else None,
-        derived={layer: values for layer, values in findings.derived.items()},
+        derived={str(layer): values for layer, values in findings.derived.items()},
         repair=_repair(findings.violations),
         supersedes=run.supersedes,
     )
@@ -128,7 +132,7 @@ def _conclude(
 
 def normal(run: RunView, event: bytes, receipts: Mapping[Layer, Sealed]) -> Conclude | None:
     """The result of a run by its receipts; None while the next layer has yet to run."""
-    reached = [layer for layer in LAYERS if layer in receipts]
+    reached: list[Layer] = [layer for layer in LAYERS if layer in receipts]
     if not reached:
         return None
     outcome = ending(reached[-1], receipts[reached[-1]].receipt.outcome)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from counterfoil_producers.importers.labelled_claims import LABELLED_CLAIMS
 from counterfoil_schemas.event import GenerationEvent
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from counterfoil_schemas.canonical import JsonValue
 
 ROW: dict[str, JsonValue] = {
@@ -102,11 +103,11 @@ def test_the_same_rows_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 WRONG = [
-    pytest.param(rows({}, {"source_text": " \n"}), ":2 at /source_text: it must not be", id="empty"),
+    pytest.param(rows({}, {"source_text": " \n"}), ":2 at /source_text: it must not", id="empty"),
     pytest.param(rows({}, {"claim_text": ""}), ":2 at /claim_text: it must not be", id="no claim"),
     pytest.param(rows({"claim_text": None}), ":1 at /claim_text: it must be a text", id="absent"),
     pytest.param(rows({"source_text": 5}), ":1 at /source_text: it must be a text", id="number"),
-    pytest.param(rows({"label": "neutral"}), ":1 at /label: it must be one of supports", id="label"),
+    pytest.param(rows({"label": "neutral"}), ":1 at /label: it must be one of", id="label"),
     pytest.param(rows({"label": None}), ":1 at /label", id="no label"),
     pytest.param(rows({"id": ""}), ":1 at /id", id="empty id"),
     pytest.param(rows({"id": "x" * 151}), ":1 at /id", id="long id"),

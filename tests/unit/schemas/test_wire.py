@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -33,10 +33,11 @@ def read(model: type[Wire], value: Json) -> Wire:
 
 
 def test_the_good_data_is_read() -> None:
-    assert read(Generation, good_data())
-    assert read(OutputContract, contract())
-    assert read(Policy, policy())
-    assert read(GenerationEvent, {**good_event(), "partitionkey": "extension"})
+    event = read(GenerationEvent, {**good_event(), "partitionkey": "extension"})
+    assert isinstance(event, GenerationEvent)
+    assert event.data == read(Generation, good_data())
+    assert read(OutputContract, contract()).to_json()
+    assert read(Policy, policy()).to_json()
 
 
 COERCIONS: list[tuple[str, Json]] = [
@@ -135,38 +136,35 @@ def test_a_contract_that_means_nothing_is_refused(changes: Obj) -> None:
         read(OutputContract, contract(**changes))
 
 
-LOW_OVER_HIGH: Json = [
-    {"severity": name, "any": [{"measure": "affected_users", "at_least": 1}]}
-    for name in ("low", "high")
+LOW: Obj = {"severity": "low", "any": [{"measure": "affected_users", "at_least": 1}]}
+HIGH: Obj = {**LOW, "severity": "high"}
+
+
+MEANINGLESS: list[Obj] = [
+    {"severity": {"levels": []}},
+    {"severity": {"levels": [LOW, HIGH]}},
+    {"severity": {"levels": [HIGH, HIGH]}},
+    {"severity": {"levels": [HIGH], "otherwise": "critical"}},
+    {"severity": {"levels": [LOW], "otherwise": "low"}},
+    {"severity": {"levels": [{"severity": "high", "any": []}]}},
+    {"caps_bps": {"observation": 10_001}},
+    {"ordinal_caps": {"inference": "low"}},
+    {"root_cause": {"min_roots": 0}},
+    {"min_claims": -1},
+    {"citation_mode": "loose"},
+    {"judgments": "never"},
+    {"on_deadline": "accepted"},
+    {"deadline_ms": 999},
+    {"validator": 0},
+    {"services": [""]},
+    {"services": ["s"] * 257},
+    {"attestation": {"evidence": "producer"}},
+    {"as_of": "now"},
+    {"derived": [{"name": "n", "cel": "1", "type": "float"}]},
 ]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"severity": {"levels": []}},
-        {"severity": {"levels": LOW_OVER_HIGH}},
-        {"severity": {"levels": [LOW_OVER_HIGH[1], LOW_OVER_HIGH[1]]}},
-        {"severity": {"levels": [LOW_OVER_HIGH[1]], "otherwise": "critical"}},
-        {"severity": {"levels": [LOW_OVER_HIGH[0]], "otherwise": "low"}},
-        {"severity": {"levels": [{"severity": "high", "any": []}]}},
-        {"caps_bps": {"observation": 10_001}},
-        {"ordinal_caps": {"inference": "low"}},
-        {"root_cause": {"min_roots": 0}},
-        {"min_claims": -1},
-        {"citation_mode": "loose"},
-        {"judgments": "never"},
-        {"on_deadline": "accepted"},
-        {"deadline_ms": 999},
-        {"validator": 0},
-        {"services": [""]},
-        {"services": ["s"] * 257},
-        {"attestation": {"evidence": "producer"}},
-        {"as_of": "now"},
-        {"derived": [{"name": "n", "cel": "1", "type": "float"}]},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("changes", MEANINGLESS, ids=str)
 def test_a_policy_that_means_nothing_is_refused(changes: Obj) -> None:
     with pytest.raises(ValidationError):
         read(Policy, policy(**changes))
@@ -181,9 +179,11 @@ def parts(value: object) -> list[object]:
     if isinstance(value, BaseModel):
         found += [part for name in type(value).model_fields for part in parts(getattr(value, name))]
     elif isinstance(value, Mapping):
-        found += [part for member in value.values() for part in parts(member)]
+        members = cast("Mapping[str, object]", value)
+        found += [part for member in members.values() for part in parts(member)]
     elif isinstance(value, tuple | list):
-        found += [part for element in value for part in parts(element)]
+        elements = cast("tuple[object, ...]", value)
+        found += [part for element in elements for part in parts(element)]
     return found
 
 

@@ -12,13 +12,16 @@ import pytest
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.result import MAX_INLINE_BYTES, MAX_RESULT_VIOLATIONS, ResultEvent
+from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_worker import conclusion
-from counterfoil_worker.admission import Arrival, open_entry, run_id
-from counterfoil_worker.ports import NewRun, RecordedReceipt
+from counterfoil_worker.admission import Arrival, open_entry
+from counterfoil_worker.ports import NewRun, RecordedReceipt, run_id
 from tests.cases import REMOVED, good_event, judge, judgment, mutated, place, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.result import Result
+    from counterfoil_schemas.vocabulary import Layer
+    from counterfoil_worker.pipeline import Sealed
     from counterfoil_worker.ports import Conclude
     from tests.cases import Judged, Obj
 
@@ -65,8 +68,8 @@ def test_a_run_that_has_not_ended_has_no_result() -> None:
     judged = judge(good_event())
     run, event = judged.material.run, judged.material.event
     assert conclusion.normal(run, event, {}) is None
-    for layers in (("structured",), ("structured", "semantic")):
-        some = {layer: judged.receipts[layer] for layer in layers}
+    for layers in (LAYERS[:1], LAYERS[:2]):
+        some: dict[Layer, Sealed] = {layer: judged.receipts[layer] for layer in layers}
         assert conclusion.normal(run, event, some) is None
 
 
@@ -192,7 +195,7 @@ def test_a_conflict_has_a_malformed_result_of_its_own() -> None:
         open_entry(json.dumps(mutated(good_event(), "/scope/principal", name)).encode(), "default")
         for name in ("oncall", "other")
     ]
-    bodies = []
+    bodies: list[str] = []
     for arrival in arrivals:
         assert isinstance(arrival, Arrival)
         body, digest = conclusion.conflict_result(arrival)

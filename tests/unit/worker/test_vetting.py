@@ -113,9 +113,7 @@ POLICY_FAULTS = [
     pytest.param({"contract": "brief@2"}, "/contract", "other_contract", id="contract"),
     pytest.param({"behavior": TOOLS}, "/behavior/tools/1/tool", "repeated", id="tool twice"),
     pytest.param(derived(name="sum"), "/derived/0/name", "undeclared", id="undeclared"),
-    pytest.param(
-        derived(cel="output.n"), "/derived/0/cel", "expression.undeclared", id="variable"
-    ),
+    pytest.param(derived(cel="output.n"), "/derived/0/cel", "expression.undeclared", id="variable"),
     pytest.param(derived(cel="true"), "/derived/0/cel", "expression.wrong_result", id="type"),
     pytest.param(
         {"derived": [*cast("list[JsonValue]", derived()["derived"])] * 2},

@@ -90,8 +90,7 @@ def _submit(tenancy: Tenancy, out: Path) -> None:
 
     bundle = load_bundle(out)
     store(tenancy.objects(), bundle.contracts, bundle.policies, bundle.evidence)
-    with tenancy.producer() as producer:
-        producer.submit_many(event.body for event in bundle.events)
+    tenancy.producer().submit_many(event.body for event in bundle.events)
 
 
 def _tell(imported: Imported) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 import click
 
@@ -12,6 +12,8 @@ from counterfoil_worker.cli.exits import USAGE, Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from redis import Redis
 
     from counterfoil_producers.client import Producer
     from counterfoil_producers.results import Results
@@ -66,22 +68,22 @@ class Tenancy:
 
     def objects(self) -> ObjectStore:
         """The tenant's contracts, policies and evidence."""
-        from counterfoil_worker.ledger.redis import RedisObjects, connect
+        from counterfoil_worker.ledger.redis import RedisObjects
 
-        return RedisObjects(connect(self.url), self.tenant)
+        return RedisObjects(self._client(), self.tenant)
 
     def ledgers(self) -> tuple[Ledger, ...]:
         """The tenant's ledger, a port per partition."""
-        from counterfoil_worker.ledger.redis import RedisLedger, connect
+        from counterfoil_worker.ledger.redis import RedisLedger
 
-        client = connect(self.url)
+        client = self._client()
         return tuple(RedisLedger(client, self.tenant, n) for n in range(self.partitions))
 
     def producer(self) -> Producer:
         """The way into the tenant's inbox."""
         from counterfoil_producers.client import Producer
 
-        return Producer.connect(self.url, self.tenant)
+        return _until_the_end(Producer.connect(self.url, self.tenant))
 
     def results(
         self, *, after: str = "0", group: str | None = None, consumer: str | None = None
@@ -89,14 +91,36 @@ class Tenancy:
         """A reader of the tenant's results."""
         from counterfoil_producers.results import Results
 
-        return Results.connect(
-            self.url,
-            self.tenant,
-            partitions=self.partitions,
-            after=after,
-            group=group,
-            consumer=consumer,
+        return _until_the_end(
+            Results.connect(
+                self.url,
+                self.tenant,
+                partitions=self.partitions,
+                after=after,
+                group=group,
+                consumer=consumer,
+            )
         )
+
+    def _client(self) -> Redis:
+        from counterfoil_worker.ledger.redis import connect
+
+        return _until_the_end(connect(self.url))
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=_Closable)
+
+
+def _until_the_end(opened: C) -> C:
+    """Close it when the command ends, however it does."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.call_on_close(opened.close)
+    return opened
 
 
 def tenant_option(command: Callable[P, T]) -> Callable[P, T]:

@@ -68,11 +68,11 @@ def results(
     In a group, each result goes to one of its consumers and is acknowledged once it is printed;
     one that a consumer did not acknowledge for a minute goes to another.
     """
-    with tenancy.results(after=after, group=group, consumer=consumer) as reader:
-        for delivery in _deliveries(reader, limit, follow=follow, claims=group is not None):
-            _write(delivery, as_json=as_json)
-            if group is not None:
-                reader.ack([delivery])
+    reader = tenancy.results(after=after, group=group, consumer=consumer)
+    for delivery in _deliveries(reader, limit, follow=follow, claims=group is not None):
+        _write(delivery, as_json=as_json)
+        if group is not None:
+            reader.ack([delivery])
     return exits.OK
 
 

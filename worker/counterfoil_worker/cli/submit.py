@@ -47,11 +47,11 @@ def submit(tenancy: Tenancy, source: str, *, seconds: float | None, as_json: boo
     from counterfoil_worker.cli.output import say, write_json
     from counterfoil_worker.cli.sources import read_events
 
-    with tenancy.producer() as producer:
-        events = prepare(producer, read_events(source))
-        if seconds is not None:
-            return _submit_and_wait(tenancy, producer, events, seconds, as_json=as_json)
-        entries = producer.submit_many(event.body for event in events)
+    producer = tenancy.producer()
+    events = prepare(producer, read_events(source))
+    if seconds is not None:
+        return _submit_and_wait(tenancy, producer, events, seconds, as_json=as_json)
+    entries = producer.submit_many(event.body for event in events)
     if as_json:
         for event, entry_id in zip(events, entries, strict=True):
             write_json({"where": event.where, "entry_id": entry_id})

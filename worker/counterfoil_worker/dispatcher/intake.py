@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from counterfoil_schemas.digest import partition_of, partition_of_bytes
-from counterfoil_worker.admission import DEFAULT_LIMITS, Arrival, DoorLimits, open_entry, run_id
+from counterfoil_worker.admission import DEFAULT_LIMITS, Arrival, DoorLimits, open_entry
 from counterfoil_worker.conclusion import conflict_result
 from counterfoil_worker.ports import (
     Admit,
@@ -24,6 +24,7 @@ from counterfoil_worker.ports import (
     NewRun,
     ObjectKind,
     UnavailableError,
+    run_id,
 )
 
 if TYPE_CHECKING:

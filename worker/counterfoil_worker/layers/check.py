@@ -88,7 +88,9 @@ def checks_of(package: ModuleType, case: type[CaseT]) -> tuple[LayerCheck[CaseT]
         importlib.import_module(f"{package.__name__}.{info.name}")
         for info in pkgutil.iter_modules(package.__path__)
     )
-    every = [item for mod in modules for item in vars(mod).values() if isinstance(item, LayerCheck)]
+    every: list[LayerCheck[CaseT]] = [
+        item for mod in modules for item in vars(mod).values() if isinstance(item, LayerCheck)
+    ]
     ordered = sorted({item.id: item for item in every}.values(), key=lambda item: item.step)
     if len(ordered) != len(every) or len({item.step for item in ordered}) != len(every):
         message = f"two checks in {package.__name__} share an id or a step"
@@ -148,5 +150,6 @@ def run_checks(
 
 def strongest(violations: Iterable[Violation], order: Sequence[LayerOutcome]) -> LayerOutcome:
     """The first outcome of ``order`` that some violation leads to; the last when there is none."""
-    present = {violation.outcome for violation in violations}
-    return next((outcome for outcome in order if outcome in present), order[-1])
+    present: set[LayerOutcome] = {violation.outcome for violation in violations}
+    reached: list[LayerOutcome] = [outcome for outcome in order if outcome in present]
+    return reached[0] if reached else order[-1]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker import conclusion
-from counterfoil_worker.admission import run_id
-from counterfoil_worker.ports import NewRun
+from counterfoil_worker.ports import NewRun, run_id
 from counterfoil_worker.work.drawer import Drawer, Shop, each, load
 from counterfoil_worker.work.judging import JUDGES
 

@@ -201,9 +201,6 @@ def test_the_examples_of_its_help_work(check: Check, bundle: Path) -> None:
     commands = [line.split() for line in lines if line.strip().startswith("counterfoil")]
     assert len(commands) == 4
     for _, _, *arguments in commands:
-        stdin = None
-        if "<" in arguments:
-            at = arguments.index("<")
-            stdin = (bundle / arguments[at + 1]).read_bytes()
-            arguments = arguments[:at]
-        assert check(*arguments, stdin=stdin).exit_code in {exits.OK, exits.MALFORMED}
+        stdin = (bundle / arguments.pop()).read_bytes() if "<" in arguments else None
+        shown = check(*(word for word in arguments if word != "<"), stdin=stdin)
+        assert shown.exit_code in {exits.OK, exits.MALFORMED}

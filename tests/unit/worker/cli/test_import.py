@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker.cli import cli, exits
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EXPECTED = {
     "supports": "accepted",
@@ -40,9 +43,7 @@ def outcomes(folder: Path) -> list[tuple[str, str]]:
 
 def test_outcomes_follow_the_labels(here: Path) -> None:
     write_claims(here / "claims.jsonl", *EXPECTED)
-    done = CliRunner().invoke(
-        cli, ["import", "labelled-claims", "claims.jsonl", "--out", "claims"]
-    )
+    done = CliRunner().invoke(cli, ["import", "labelled-claims", "claims.jsonl", "--out", "claims"])
     assert done.exit_code == exits.OK
     assert "next: counterfoil check claims" in done.output
     assert [outcome for _, outcome in outcomes(here / "claims")] == [*EXPECTED.values()]

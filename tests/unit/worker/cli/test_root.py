@@ -24,6 +24,9 @@ DATA = Path(__file__).parents[3] / "data" / "bundle"
 
 HEAVY = ("pydantic", "redis", "celery", "orjson", "rich", "jsonschema_rs", "cel_expr_python")
 
+NOWHERE = "redis://127.0.0.1:1"
+"""Nothing listens there."""
+
 LISTED = """
 import json, sys
 from counterfoil_worker.cli import cli
@@ -98,7 +101,9 @@ ENDINGS = [
     pytest.param(("check", "events/partial.json"), exits.NOT_ACCEPTED, id="review"),
     pytest.param(("check", "events/blocked.json"), exits.MALFORMED, id="blocked"),
     pytest.param(("check", "events/malformed.json"), exits.MALFORMED, id="malformed"),
-    pytest.param(("results", "--store", "redis://127.0.0.1:1"), exits.INFRASTRUCTURE, id="no server"),
+    pytest.param(
+        ("results", "--store", "redis://127.0.0.1:1"), exits.INFRASTRUCTURE, id="no server"
+    ),
     pytest.param(("results",), exits.USAGE, id="usage"),
 ]
 
@@ -113,7 +118,7 @@ def test_the_process_ends_with_the_code_of_its_ending(
 
 
 def test_a_store_that_is_named_by_the_environment_is_used() -> None:
-    ended = run("results", store="redis://127.0.0.1:1")
+    ended = run("results", store=NOWHERE)
     assert ended.returncode == exits.INFRASTRUCTURE
     assert b"no connection to the store" in ended.stderr
 

@@ -83,7 +83,9 @@ class SemanticCase:
     @cached_property
     def access(self) -> Mapping[str, AccessVerdict]:
         """Decision by item id: the item's own words, then the fixed decision of the registry."""
-        fixed = {decision.evidence: decision.verdict for decision in self.inputs.access}
+        fixed: dict[str, AccessVerdict] = {
+            decision.evidence: decision.verdict for decision in self.inputs.access
+        }
 
         def verdict(item: EvidenceItem) -> AccessVerdict:
             own = decide(

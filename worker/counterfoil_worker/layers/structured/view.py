@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -19,7 +20,14 @@ OUTPUT_TEXT: Final = "/output/text#"
 MAX_LABEL_CHARS: Final = 200
 """Longest identifier that a view reads, in characters."""
 
-ABSENT: Final = object()
+
+class Absent(Enum):
+    """What stands for a part that is not there: null is a value of JSON."""
+
+    ABSENT = "absent"
+
+
+ABSENT: Final = Absent.ABSENT
 
 _KINDS: Final[tuple[ClaimKind, ...]] = get_args(ClaimKind)
 _ORDINALS: Final[tuple[Confidence, ...]] = get_args(Confidence)
@@ -35,7 +43,7 @@ class ViewMismatchError(Exception):
         self.expected = expected
 
 
-def _find(value: Json, path: str) -> Json | object:
+def _find(value: Json, path: str) -> Json | Absent:
     """The value at a JSON Pointer, or ABSENT. Elements of arrays are not addressed by a view."""
     here: Json = value
     for part in pointer_parts(path):
@@ -78,12 +86,20 @@ def _kind(value: Json, view: View, where: str) -> ClaimKind | None:
     raise ViewMismatchError(where + view.kind, "observation, inference or hypothesis")
 
 
+def _whole(number: Json) -> int | None:
+    """An integer, however spelled: 9000.0 is one (RFC 8785, 3.2.2.3), as it is for JSON Schema."""
+    if isinstance(number, float) and number.is_integer():
+        return int(number)
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
 def _confidence(value: Json, view: View, where: str) -> int | Confidence | None:
     number = _find(value, view.confidence_bps)
     if number is not ABSENT and number is not None:
-        if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MAX_BPS:
+        bps = _whole(number)
+        if bps is None or not 0 <= bps <= _MAX_BPS:
             raise ViewMismatchError(where + view.confidence_bps, "basis points from 0 to 10 000")
-        return number
+        return bps
     word = _find(value, view.confidence)
     if word is ABSENT or word is None:
         return None
@@ -156,5 +172,5 @@ def extract(value: Json, view: View) -> Extraction:
         _root_cause(value, view),
         len(_list(value, view.unknowns, OUTPUT_TEXT)),
         tuple(_action(item, view, actions_at + pointer(n)) for n, item in enumerate(actions)),
-        MappingProxyType({k: v for k, v in declared.items() if v is not ABSENT}),  # type: ignore[misc]
+        MappingProxyType({k: v for k, v in declared.items() if v is not ABSENT}),
     )

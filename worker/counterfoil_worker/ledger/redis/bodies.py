@@ -24,7 +24,7 @@ WINDOW_BITS: Final = -13
 """A window of 8 kB, and no header: the digest checks the bytes."""
 
 MEMORY_LEVEL: Final = 5
-"""With the window: 40 kB of working memory. The default of 260 kB costs ten times as long to get."""
+"""With the window: 40 kB of working memory. Getting the default 260 kB can cost ten times more."""
 
 
 def pack(body: bytes) -> bytes:

@@ -48,11 +48,11 @@ def test_an_item_that_may_not_be_used_is_excluded_with_the_reason(
 
 @pytest.mark.parametrize(("field", "value"), ADMITTED, ids=str)
 def test_an_item_that_may_be_used_counts(field: str, value: Json) -> None:
-    assert judge(mutated(good_event(), f"/evidence/0/{field}", value)).receipts["behavior"]
+    assert judge(mutated(good_event(), f"/evidence/0/{field}", value)).accepted
 
 
 def test_an_absent_deleted_means_not_deleted() -> None:
-    assert judge(good_event()).receipts["semantic"].receipt.derived["evidence_allowed"] == 2
+    assert judge(good_event()).semantic.derived["evidence_allowed"] == 2
 
 
 def test_the_first_reason_counts_when_there_are_several() -> None:
@@ -63,7 +63,7 @@ def test_the_first_reason_counts_when_there_are_several() -> None:
 
 def test_an_excluded_item_that_nobody_cites_is_counted_and_harms_nobody() -> None:
     event = mutated(good_event(), "/evidence/-", {"id": "x", "text": "x", "origin": "acquired"})
-    receipt = judge(event).receipts["semantic"].receipt
+    receipt = judge(event).semantic
     assert receipt.outcome == "accepted"
     assert (receipt.derived["evidence"], receipt.derived["evidence_allowed"]) == (3, 2)
 
@@ -79,19 +79,19 @@ def test_a_withdrawn_item_is_excluded_whatever_the_event_says() -> None:
     judged = judge(good_event(), withdrawn=withdrawn)
     assert judged.codes[0] == "semantic.access.revoked"
     elsewhere = judge(good_event(), withdrawn=frozenset({text_digest("other")}))
-    assert elsewhere.receipts["behavior"]
+    assert elsewhere.accepted
 
 
 def test_an_item_is_withdrawn_by_its_bytes_also_under_another_id() -> None:
     event = mutated(good_event(), "/evidence/0/id", "copy")
     event = mutated(event, "/output/text#/claims/0/citations/0/evidence", "copy")
     event = mutated(event, "/judgments/0/evidence", "copy")
-    assert judge(event).receipts["behavior"]
+    assert judge(event).accepted
     judged = judge(event, withdrawn=frozenset({text_digest(LOG)}))
     assert "semantic.access.revoked" in judged.codes
 
 
 def test_an_event_cannot_vouch_for_another_tenants_item() -> None:
     event = mutated(good_event(), "/evidence/0/tenant", "default")
-    assert judge(event, tenant="default").receipts["behavior"]
+    assert judge(event, tenant="default").accepted
     assert judge(event, tenant="other").codes[0] == "semantic.access.foreign_tenant"

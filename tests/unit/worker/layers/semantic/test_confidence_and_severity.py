@@ -28,7 +28,7 @@ def claim(**changes: Json | Removed) -> Obj:
     [("observation", 9_800), ("inference", 8_500), ("hypothesis", 5_000), (None, 5_000)],
 )
 def test_a_number_is_capped_by_the_kind_of_its_claim(kind: str | None, cap: int) -> None:
-    assert judge(claim(kind=kind, confidence_bps=cap)).receipts["behavior"]
+    assert judge(claim(kind=kind, confidence_bps=cap)).accepted
     judged = judge(claim(kind=kind, confidence_bps=cap + 1))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["semantic.confidence.above_cap"])
     assert judged.violations[0].params == {"claim": "c1", "found": cap + 1, "cap": cap}
@@ -40,14 +40,14 @@ def test_a_claim_that_hides_its_kind_gets_the_lowest_cap() -> None:
 
 
 def test_a_claim_without_confidence_has_none_to_cap() -> None:
-    assert judge(claim(confidence_bps=REMOVED)).receipts["behavior"]
+    assert judge(claim(confidence_bps=REMOVED)).accepted
 
 
 def test_a_word_does_not_get_past_caps_on_numbers() -> None:
     event = claim(confidence_bps=REMOVED, confidence="high")
     judged = judge(event)
     assert (judged.last.outcome, judged.codes) == ("rejected", ["semantic.confidence.not_numeric"])
-    assert judge(event, rules=policy(caps_bps=None)).receipts["behavior"]
+    assert judge(event, rules=policy(caps_bps=None)).accepted
 
 
 ORDINAL: Obj = {
@@ -91,11 +91,11 @@ def test_a_number_is_not_calibrated_where_only_words_are_capped() -> None:
 
 def test_a_policy_with_both_caps_takes_numbers_and_words() -> None:
     event = claim(confidence_bps=REMOVED, confidence="high")
-    assert judge(event, rules=policy(ordinal_caps=ORDINAL)).receipts["behavior"]
+    assert judge(event, rules=policy(ordinal_caps=ORDINAL)).accepted
 
 
 def test_without_caps_the_check_says_that_it_did_not_run() -> None:
-    receipt = judge(good_event(), rules=policy(caps_bps=None)).receipts["semantic"].receipt
+    receipt = judge(good_event(), rules=policy(caps_bps=None)).semantic
     entry = next(check for check in receipt.checks if check.id == "semantic.confidence")
     assert (entry.status, entry.reason) == ("not_run", "the policy has no caps")
 
@@ -140,7 +140,7 @@ def test_the_declared_severity_is_the_one_that_was_measured(
     values: Obj, severity: str, declared: str
 ) -> None:
     judged = judge(mutated(measured(**values), "/output/text#/severity", declared))
-    receipt = judged.receipts["semantic"].receipt
+    receipt = judged.semantic
     assert receipt.derived["severity"] == severity
     fits = declared == severity
     assert judged.codes == ([] if fits else ["semantic.severity.mismatch"])
@@ -171,11 +171,11 @@ def test_a_severity_rests_on_a_measurement_of_its_own(path: str, value: Json, co
 
 @pytest.mark.parametrize("origin", ["acquired", "derived"])
 def test_a_measurement_may_be_recorded_or_computed(origin: str) -> None:
-    assert judge(mutated(good_event(), "/impact/origin", origin)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/impact/origin", origin)).accepted
 
 
 def test_a_scope_without_a_snapshot_takes_any_measurement() -> None:
-    assert judge(mutated(good_event(), "/scope/snapshot", REMOVED)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/scope/snapshot", REMOVED)).accepted
 
 
 NAMED: Obj = {"levels": [{"severity": "high", "any": [{"measure": "tickets", "at_least": 5}]}]}
@@ -185,7 +185,7 @@ NAMED: Obj = {"levels": [{"severity": "high", "any": [{"measure": "tickets", "at
 def test_a_rule_may_read_a_measurement_by_name(tickets: int, severity: str) -> None:
     event = mutated(good_event(), "/impact/measurements", {"tickets": tickets})
     event = mutated(event, "/output/text#/severity", severity)
-    assert judge(event, rules=policy(severity=NAMED)).receipts["behavior"]
+    assert judge(event, rules=policy(severity=NAMED)).accepted
 
 
 def test_a_measurement_that_the_rule_reads_must_be_there() -> None:
@@ -196,7 +196,7 @@ def test_a_measurement_that_the_rule_reads_must_be_there() -> None:
 
 def test_without_a_rule_no_severity_is_computed() -> None:
     event = mutated(good_event(), "/impact", REMOVED)
-    receipt = judge(event, rules=policy(severity=None)).receipts["semantic"].receipt
+    receipt = judge(event, rules=policy(severity=None)).semantic
     entry = next(check for check in receipt.checks if check.id == "semantic.severity")
     assert (entry.status, entry.reason) == ("not_run", "the policy has no severity rule")
 
@@ -224,6 +224,8 @@ SUM = "impact.affected_users + impact.failed_requests"
     ("cel", "kind", "declared", "codes"),
     [
         (SUM, "int", 160, []),
+        (SUM, "int", 160.0, []),
+        (SUM, "int", 160.5, ["semantic.derived.mismatch"]),
         (SUM, "int", 161, ["semantic.derived.mismatch"]),
         (SUM, "int", "160", ["semantic.derived.mismatch"]),
         (SUM, "int", True, ["semantic.derived.mismatch"]),
@@ -257,7 +259,7 @@ def test_a_rule_is_computed_over_the_events_own_measurement() -> None:
         event = mutated(event, "/output/text#/severity", total)
         rules = policy(severity=None, derived=[{"name": "severity", "cel": SUM}])
 
-        assert judge(event, rules=rules, shape=contract(json_schema={})).receipts["behavior"]
+        assert judge(event, rules=rules, shape=contract(json_schema={})).accepted
 
 
 @pytest.mark.parametrize(
@@ -277,6 +279,6 @@ def test_other_derived_values_rest_on_the_same_kind_of_measurement(
         rules = {**rules, "severity": None}
     view: Json = {"declared": {"severity": "/severity", "total": "/total"}}
     event = mutated(good_event(), "/output/text#/total", 160)
-    assert judge(event, rules=rules, shape=contract(view=view)).receipts["behavior"]
+    assert judge(event, rules=rules, shape=contract(view=view)).accepted
     judged = judge(mutated(event, path, value), rules=rules, shape=contract(view=view))
     assert judged.codes == [code]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,6 @@ from tests.cases import (
     LOG,
     REMOVED,
     good_event,
-    good_output,
     judge,
     judgment,
     mutated,
@@ -62,13 +62,13 @@ def test_the_same_triple_twice_by_one_release_is_malformed() -> None:
 @pytest.mark.parametrize("verifier", ["rules@4", "other@3"])
 def test_the_same_triple_by_another_release_is_a_second_opinion(verifier: str) -> None:
     second = judgment("c1", "log-1", "L1", verifier=verifier)
-    assert judge(mutated(good_event(), "/judgments/-", second)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/judgments/-", second)).accepted
 
 
 def test_a_pair_that_a_claim_cites_twice_needs_one_judgment() -> None:
     path = "/output/text#/claims/0/citations/-"
     event = mutated(good_event(), path, {"evidence": "log-1", "locator": "L1"})
-    receipt = judge(event).receipts["semantic"].receipt
+    receipt = judge(event).semantic
     assert (receipt.outcome, receipt.derived["triples"]) == ("accepted", 2)
 
 
@@ -77,12 +77,12 @@ def test_two_claims_on_one_pair_need_two_judgments() -> None:
     event = mutated(good_event(), path, {"evidence": "log-1", "locator": "L1"})
     assert judge(event).codes[0] == "semantic.coverage.missing"
     whole = mutated(event, "/judgments/-", judgment("c2", "log-1", "L1"))
-    assert judge(whole).receipts["behavior"]
+    assert judge(whole).accepted
 
 
 # --- stale judgments --------------------------------------------------------------------------
 
-CLAIM_TEXT = str(good_output()["claims"][0]["text"])  # type: ignore[index,call-overload]
+CLAIM_TEXT = "Checkout answered 500 from 12:00:01 on."
 SELECTED = "".join(LOG.splitlines(keepends=True)[:2])
 
 
@@ -97,7 +97,7 @@ def bound(event: Obj) -> Obj:
 
 
 def test_a_judgment_of_the_present_claim_and_bytes_is_current() -> None:
-    assert judge(bound(good_event())).receipts["behavior"]
+    assert judge(bound(good_event())).accepted
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_judgment_on_bytes_that_are_not_at_hand_is_undecided_and_not_stale() -
 
 def test_a_policy_may_ask_judgments_to_say_what_they_judged() -> None:
     rules = policy(attestation={"bound_judgments": True})
-    assert judge(bound(good_event()), rules=rules).receipts["behavior"]
+    assert judge(bound(good_event()), rules=rules).accepted
     for field in ("claim_digest", "selected_digest"):
         event = mutated(bound(good_event()), f"/judgments/0/{field}", REMOVED)
         judged = judge(event, rules=rules)
@@ -166,7 +166,7 @@ def test_a_relative_of_the_model_is_no_independent_verifier(
     rules = policy(attestation={"independent_verifiers": True})
     judged = judge(event, rules=rules)
     assert judged.codes == (["semantic.judgment.not_independent"] if refused else [])
-    assert judge(event).receipts["behavior"]
+    assert judge(event).accepted
 
 
 # --- adjudication -----------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_a_relative_of_the_model_is_no_independent_verifier(
 
 def address(entry: Json) -> str:
     """The digest that an adjudication names a judgment by."""
-    return Judgment.model_validate_json(__import__("json").dumps(entry)).address()
+    return Judgment.model_validate_json(json.dumps(entry)).address()
 
 
 FOR = judgment("c1", "log-1", "L1")
@@ -196,7 +196,7 @@ def test_a_current_adjudication_is_the_one_verdict_and_overwrites_nothing(
     settled: tuple[Json, Json],
 ) -> None:
     judged = judge(adjudicated("supports", *settled))
-    receipt = judged.receipts["semantic"].receipt
+    receipt = judged.semantic
     assert receipt.outcome == "accepted"
     assert receipt.derived["judgments"] == 3
     assert receipt.derived["contradictions_overruled"] == 1
@@ -225,7 +225,7 @@ def test_a_judgment_that_comes_later_makes_the_adjudication_stale() -> None:
 
 def test_two_adjudications_of_one_pair_are_malformed() -> None:
     event = adjudicated("supports", FOR, AGAINST)
-    again: Json = {"claim": "c1", "evidence": "log-1", "locator": "L1", "relation": "contradicts"}
+    again: Obj = {"claim": "c1", "evidence": "log-1", "locator": "L1", "relation": "contradicts"}
     again = {**again, "adjudicator": "other@1", "settles": [address(FOR), address(AGAINST)]}
     judged = judge(mutated(event, "/adjudications/-", again))
     assert judged.last.outcome == "malformed"
@@ -241,6 +241,6 @@ def test_an_adjudication_of_a_pair_that_is_not_cited_is_unknown() -> None:
 def test_the_model_does_not_settle_its_own_case() -> None:
     rules = policy(attestation={"independent_verifiers": True})
     event = adjudicated("supports", FOR, AGAINST)
-    assert judge(event, rules=rules).receipts["behavior"]
+    assert judge(event, rules=rules).accepted
     own = adjudicated("supports", FOR, AGAINST, adjudicator="acme-1@2026-10")
     assert judge(own, rules=rules).codes == ["semantic.judgment.not_independent"]

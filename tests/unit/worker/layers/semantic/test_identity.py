@@ -159,7 +159,7 @@ def test_a_fixed_decision_cannot_allow_what_the_item_itself_excludes() -> None:
 
 
 def test_a_policy_may_have_the_structure_judged_again() -> None:
-    assert judge(good_event(), rules=policy(replay_upstream=True)).receipts["behavior"]
+    assert judge(good_event(), rules=policy(replay_upstream=True)).accepted
 
 
 def test_a_forged_acceptance_is_found_by_judging_again() -> None:
@@ -220,13 +220,13 @@ def test_a_policy_for_something_else_is_malformed(change: Obj, code: str) -> Non
     ids=["contract", "tenant", "validator"],
 )
 def test_a_policy_for_just_this_is_taken(change: Obj) -> None:
-    assert judge(good_event(), rules=policy(**change)).receipts["behavior"]
+    assert judge(good_event(), rules=policy(**change)).accepted
 
 
 def test_the_task_of_the_scope_is_the_policys() -> None:
     event = mutated(good_event(), "/scope/task", "triage")
-    assert judge(event, rules=policy(task="triage")).receipts["behavior"]
-    assert judge(event, rules=policy()).receipts["behavior"]
+    assert judge(event, rules=policy(task="triage")).accepted
+    assert judge(event, rules=policy()).accepted
     assert judge(event, rules=policy(task="other")).codes == ["semantic.identity.task_mismatch"]
 
 
@@ -237,7 +237,7 @@ def test_an_event_that_names_another_contract_than_the_runs_is_malformed() -> No
     theirs = contract(version=2, endings=["stop"])
     event = mutated(good_event(), "/contract", "incident@2")
     wanted = judge(event, shape=theirs, rules=policy(contract="incident@2"))
-    assert wanted.receipts["behavior"]
+    assert wanted.accepted
     run = replace(mine.material.run, contract=wanted.material.run.contract)
     material = replace(mine.material, run=run, compiled=wanted.material.compiled)
     parent = seal(material, pipeline.structured_receipt(material))
@@ -280,7 +280,7 @@ CHANGES: list[tuple[str, Json]] = [
 def test_scope_and_contract_bind_the_list_of_evidence(path: str, value: Json) -> None:
     bound = mutated(good_event(), "/scope/manifest", manifest(good_event()))
     shape = contract(manifest=manifest(good_event()))
-    assert judge(bound, shape=shape).receipts["behavior"]
+    assert judge(bound, shape=shape).accepted
     for judged in (
         judge(mutated(bound, path, value)),
         judge(mutated(good_event(), path, value), shape=shape),
@@ -334,7 +334,7 @@ def test_one_judgment_of_the_producers_own_among_others_is_not_enough() -> None:
 
 def test_the_receipt_names_its_parent_and_all_that_it_read() -> None:
     judged = judge(good_event())
-    receipt, run = judged.receipts["semantic"].receipt, judged.material.run
+    receipt, run = judged.semantic, judged.material.run
     named = {entry.name: entry.digest for entry in receipt.inputs}
     parent = judged.receipts["structured"].digest
     assert receipt.parents == (parent,)

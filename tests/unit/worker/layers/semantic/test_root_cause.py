@@ -34,23 +34,23 @@ def resting_on(*items: Obj) -> Obj:
     every: list[Json] = [{**given, "locators": {"L": lines(1, 1, START, START)}} for given in items]
     event = mutated(good_event(), "/evidence", every)
     for number in (0, 1):
-        cited: Json = {"evidence": every[number]["id"], "locator": "L"}  # type: ignore[index,call-overload]
+        name = items[number]["id"]
+        cited: Json = {"evidence": name, "locator": "L"}
         event = mutated(event, f"/output/text#/claims/{number}/citations", [cited])
-        event = mutated(event, f"/judgments/{number}/evidence", cited["evidence"])
+        event = mutated(event, f"/judgments/{number}/evidence", name)
         event = mutated(event, f"/judgments/{number}/locator", "L")
     return event
 
 
 def roots(judged: Judged) -> Json:
     """The origins that a receipt lists."""
-    found = judged.receipts["semantic"].receipt.derived["roots"]
-    assert isinstance(found, tuple)
-    return list(found)
+    return judged.derived["roots"]
 
 
 def made_from(name: str, *parents: str, **more: Json) -> Obj:
     """An item that was made from others."""
-    return item(name, f"about {name}\n", **{"origin": "derived", "parents": list(parents), **more})
+    lineage: Obj = {"origin": "derived", "parents": list(parents)}
+    return {**item(name, f"about {name}\n"), **lineage, **more}
 
 
 LOG_ITEM = item("log", LOG)
@@ -146,7 +146,7 @@ def test_copies_and_summaries_count_as_their_origin(
     assert judged.codes == ([] if len(origins) > 1 else [ROOTS])
     if len(origins) == 1:
         alone = judge(resting_on(*items), rules=policy(root_cause={"min_roots": 1}))
-        assert alone.receipts["behavior"]
+        assert alone.accepted
 
 
 @pytest.mark.parametrize(("minimum", "codes"), [(1, []), (2, []), (3, [ROOTS])])
@@ -170,7 +170,7 @@ def test_every_origin_written_by_a_model_is_too_little() -> None:
     written = [item(name, f"{name}\n", origin="model_derived") for name in ("a", "b")]
     judged = judge(resting_on(*written))
     assert judged.codes == ["semantic.root_cause.model_only"]
-    assert judge(resting_on(written[0], LOG_ITEM)).receipts["behavior"]
+    assert judge(resting_on(written[0], LOG_ITEM)).accepted
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_a_policy_may_forbid_root_causes() -> None:
     rules = policy(root_cause={"forbidden": True})
     assert judge(good_event(), rules=rules).codes == ["semantic.root_cause.forbidden"]
     without = mutated(good_event(), CAUSE, REMOVED)
-    assert judge(without, rules=rules).receipts["behavior"]
+    assert judge(without, rules=rules).accepted
 
 
 def test_without_a_root_cause_the_check_says_that_it_did_not_run() -> None:
-    receipt = judge(mutated(good_event(), CAUSE, REMOVED)).receipts["semantic"].receipt
+    receipt = judge(mutated(good_event(), CAUSE, REMOVED)).semantic
     entry = receipt.checks[-1]
     assert (entry.id, entry.status) == ("semantic.root_cause", "not_run")
     assert entry.reason == "the output claims no root cause"
@@ -236,7 +236,7 @@ def test_a_root_cause_without_claims_rests_on_nothing() -> None:
 
 def test_without_a_rule_a_root_cause_rests_on_one_origin_at_least() -> None:
     judged = judge(mutated(good_event(), f"{CAUSE}/claims", ["c1"]), rules=policy(root_cause=None))
-    assert judged.receipts["behavior"]
+    assert judged.accepted
 
 
 # --- origins that may not be used -------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_without_a_rule_a_root_cause_rests_on_one_origin_at_least() -> None:
 )
 def test_a_summary_does_not_bring_back_an_origin_that_may_not_be_used(change: Obj) -> None:
     summary = made_from("sum", "log")
-    assert judge(resting_on(summary, METRIC_ITEM, LOG_ITEM)).receipts["behavior"]
+    assert judge(resting_on(summary, METRIC_ITEM, LOG_ITEM)).accepted
     judged = judge(resting_on(summary, METRIC_ITEM, {**LOG_ITEM, **change}))
     assert (roots(judged), judged.codes) == (["metric"], [ROOTS])
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 OTHER = "sha256:" + "0" * 64
 
 
-def cut(text: str, **where: tuple[int, int]) -> bytes | None:
+def cut(text: str, locator: Locator) -> bytes | None:
     """The located part of a text; None when it lies outside."""
     item = EvidenceItem(id="x", text=text, origin="acquired")
     try:
-        return Contents({}).cut(item, Locator(**where))
+        return Contents({}).cut(item, locator)
     except OutsideError:
         return None
 
@@ -55,7 +55,7 @@ def cut(text: str, **where: tuple[int, int]) -> bytes | None:
 def test_lines_are_counted_by_lf_which_belongs_to_its_line(
     text: str, first: int, last: int, selected: bytes | None
 ) -> None:
-    assert cut(text, lines=(first, last)) == selected
+    assert cut(text, Locator(lines=(first, last))) == selected
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_lines_are_counted_by_lf_which_belongs_to_its_line(
 def test_bytes_are_half_open_and_count_bytes_not_characters(
     text: str, start: int, end: int, selected: bytes | None
 ) -> None:
-    assert cut(text, bytes=(start, end)) == selected
+    assert cut(text, Locator(bytes=(start, end))) == selected
 
 
 @pytest.mark.parametrize("text", ["", "\n", "a", "a\n", "a\nb", "\n\na\n", "é\r\n"])
@@ -117,7 +117,7 @@ def test_bytes_and_parts_are_what_they_are_said_to_be(path: str, value: Json, co
 
 @pytest.mark.parametrize(("path", "value"), FITS, ids=str)
 def test_bytes_and_parts_that_fit_are_accepted(path: str, value: Json) -> None:
-    assert judge(mutated(good_event(), path, value)).receipts["behavior"]
+    assert judge(mutated(good_event(), path, value)).accepted
 
 
 def test_a_citation_of_an_undeclared_part_is_rejected() -> None:
@@ -135,7 +135,7 @@ def test_a_fault_of_an_item_that_nobody_cites_is_a_fault_all_the_same() -> None:
 
 def test_a_part_that_nobody_cites_is_not_looked_at() -> None:
     event = mutated(good_event(), "/evidence/0/locators/L9", {"lines": [99, 99]})
-    assert judge(event).receipts["behavior"]
+    assert judge(event).accepted
 
 
 def test_two_items_with_one_id_are_malformed() -> None:
@@ -150,7 +150,7 @@ def test_two_items_with_one_id_are_malformed() -> None:
 def test_evidence_named_by_digest_is_read_from_the_store() -> None:
     event = mutated(good_event(), "/evidence/0/text", REMOVED)
     event = mutated(event, "/evidence/0/digest", text_digest(LOG))
-    assert judge(event, bodies={text_digest(LOG): LOG.encode()}).receipts["behavior"]
+    assert judge(event, bodies={text_digest(LOG): LOG.encode()}).accepted
     missing = judge(event)
     assert (missing.last.outcome, missing.codes) == (
         "indeterminate",
@@ -170,7 +170,7 @@ def test_evidence_by_digest_and_inline_makes_the_same_manifest() -> None:
 
 def test_missing_bytes_of_an_item_that_nobody_cites_decide_nothing() -> None:
     extra: Json = {"id": "x", "digest": OTHER, "origin": "acquired"}
-    assert judge(mutated(good_event(), "/evidence/-", extra)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/evidence/-", extra)).accepted
 
 
 def test_stored_bytes_that_are_others_are_found() -> None:

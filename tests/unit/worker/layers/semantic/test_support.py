@@ -43,7 +43,7 @@ def test_each_relation_has_its_outcome(
     relation: str, outcome: str, code: str | None, disposition: str | None
 ) -> None:
     judged = judge(mutated(event(), "/judgments/0/relation", relation))
-    receipt = judged.receipts["semantic"].receipt
+    receipt = judged.semantic
     assert receipt.outcome == outcome
     assert [v.code for v in receipt.violations] == ([code] if code else [])
     assert [v.disposition for v in receipt.violations] == ([disposition] if code else [])
@@ -80,7 +80,7 @@ def test_a_contradiction_is_not_averaged_away_by_support_beside_it() -> None:
     for number in range(5):
         more = judgment("c1", "log-1", "L1", verifier=f"crowd-{number}@1")
         changed = mutated(changed, "/judgments/-", more)
-    assert judge(changed).receipts["behavior"]
+    assert judge(changed).accepted
     against = judgment("c1", "log-1", "L1", verifier="one@1", relation="contradicts")
     judged = judge(mutated(changed, "/judgments/-", against))
     found = judged.violations[0]
@@ -94,7 +94,7 @@ def test_a_second_source_against_a_claim_spoils_it_although_the_first_is_for_it(
     path = "/output/text#/claims/0/citations/-"
     changed = mutated(event(), path, {"evidence": "metric-1", "locator": "M1"})
     both = mutated(changed, "/judgments/-", judgment("c1", "metric-1", "M1"))
-    assert judge(both).receipts["behavior"]
+    assert judge(both).accepted
     against = judgment("c1", "metric-1", "M1", relation="contradicts")
     judged = judge(mutated(changed, "/judgments/-", against))
     assert judged.codes == ["semantic.support.contradicted"]
@@ -192,7 +192,7 @@ def test_old_support_has_a_code_of_its_own(age_ms: int | None, *, fits: bool) ->
         changed = mutated(changed, "/evidence/0/acquired_at_ms", AS_OF_MS - age_ms)
     judged = judge(changed, rules=policy(max_evidence_age_ms=DAY_MS))
     assert judged.codes == ([] if fits else ["semantic.support.outdated"])
-    assert judge(changed).receipts["behavior"]
+    assert judge(changed).accepted
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_support_from_an_unreliable_source_has_a_code_of_its_own(
         changed = mutated(changed, "/evidence/0/reliability", reliability)
     judged = judge(changed, rules=policy(min_reliability_bps=7_000))
     assert judged.codes == ([] if fits else ["semantic.support.unreliable"])
-    assert judge(changed).receipts["behavior"]
+    assert judge(changed).accepted
 
 
 def test_what_does_not_support_need_not_be_fresh_or_reliable() -> None:
     rules: dict[str, Json] = {"min_reliability_bps": 7_000, "citation_mode": "background"}
     changed = mutated(background(), "/evidence/0/reliability", 7_000)
     changed = mutated(changed, "/evidence/1/reliability", 7_000)
-    assert judge(changed, rules=policy(**rules)).receipts["behavior"]
+    assert judge(changed, rules=policy(**rules)).accepted

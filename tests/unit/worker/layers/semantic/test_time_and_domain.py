@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cases import REMOVED, WINDOW_MS, good_event, judge, mutated, policy
+from tests.cases import REMOVED, WINDOW_MS, good_event, judge, judgment, mutated, policy
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
@@ -50,7 +50,7 @@ def test_a_cited_part_without_an_observation_has_a_code_of_its_own() -> None:
 def test_without_a_window_no_observation_is_needed_and_the_check_says_so() -> None:
     event = mutated(good_event(), "/scope/window_ms", REMOVED)
     judged = judge(mutated(event, OBSERVED, REMOVED))
-    receipt = judged.receipts["semantic"].receipt
+    receipt = judged.semantic
     entry = next(check for check in receipt.checks if check.id == "semantic.time")
     assert (entry.status, entry.reason) == ("not_run", "the scope has no window")
 
@@ -65,16 +65,14 @@ def test_a_part_that_two_claims_cite_is_reported_once() -> None:
     event = mutated(
         good_event(), "/output/text#/claims/1/citations/-", {"evidence": "log-1", "locator": "L1"}
     )
-    again: Json = {"claim": "c2", "evidence": "log-1", "locator": "L1"}
-    again = {**again, "relation": "supports", "verifier": "rules@3"}
-    event = mutated(event, "/judgments/-", again)
-    assert judge(event).receipts["behavior"]
+    event = mutated(event, "/judgments/-", judgment("c2", "log-1", "L1"))
+    assert judge(event).accepted
     assert judge(mutated(event, OBSERVED, [START, END])).codes == ["semantic.time.after_window"]
 
 
 def test_an_observation_of_a_part_that_nobody_cites_is_not_looked_at() -> None:
     locator: Json = {"lines": [1, 1], "observed_ms": [0, 0]}
-    assert judge(mutated(good_event(), "/evidence/0/locators/L9", locator)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/evidence/0/locators/L9", locator)).accepted
 
 
 # --- services ---------------------------------------------------------------------------------
@@ -109,4 +107,4 @@ def test_the_scope_can_only_narrow_the_services_of_the_policy(
 
 def test_the_service_of_an_item_that_nobody_cites_does_not_matter() -> None:
     extra: Json = {"id": "x", "text": "x", "origin": "acquired", "service": "other"}
-    assert judge(mutated(good_event(), "/evidence/-", extra)).receipts["behavior"]
+    assert judge(mutated(good_event(), "/evidence/-", extra)).accepted

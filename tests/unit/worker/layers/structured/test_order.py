@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +18,9 @@ from tests.cases import (
     place,
     policy,
 )
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.canonical import Json
 
 CHECKS = [
     "structured.event",
@@ -133,7 +137,7 @@ def test_the_finish_reason_is_judged_before_the_text(
 
 def test_an_ending_that_the_contract_lists_is_normal() -> None:
     event = mutated(good_event(), "/output/finish_reason", "tool_calls")
-    assert judge(event, shape=contract(endings=["stop", "tool_calls"])).receipts["behavior"]
+    assert judge(event, shape=contract(endings=["stop", "tool_calls"])).accepted
 
 
 def test_a_normal_ending_that_the_contract_does_not_list_is_unexpected() -> None:
@@ -225,7 +229,8 @@ def test_a_violation_of_the_wire_contract_never_repeats_what_was_sent() -> None:
 
 
 def test_no_more_than_twenty_places_are_reported_and_all_are_counted() -> None:
-    event = mutated(good_event(), "/judgments", [{}] * 30)
+    empty: list[Json] = [{} for _ in range(30)]
+    event = mutated(good_event(), "/judgments", empty)
     judged = judge(event)
     assert len(judged.violations) == 20
     assert judged.last.derived["faults"] == 150
@@ -242,7 +247,7 @@ def test_an_event_without_usable_data_is_malformed(data: None) -> None:
 
 
 def test_an_event_may_name_the_tenant_whose_inbox_it_was_written_to() -> None:
-    assert judge(mutated(good_event(), "/tenant", "default")).receipts["behavior"]
+    assert judge(mutated(good_event(), "/tenant", "default")).accepted
     judged = judge(mutated(good_event(), "/tenant", "other"))
     assert (judged.last.outcome, judged.codes) == ("malformed", ["structured.event.foreign_tenant"])
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
 
     from counterfoil_schemas.policy import DerivedValue
+    from counterfoil_schemas.violation import ParamValue
     from counterfoil_worker.engines.cel import Expression, ResultType, Verdict
     from counterfoil_worker.layers.semantic.case import SemanticCase
 
@@ -71,7 +72,7 @@ def _declared(case: SemanticCase, name: str) -> JsonValue:
     return declared
 
 
-def _compare(case: SemanticCase, rule: DerivedValue, computed: str | int | bool) -> list[Violation]:
+def _compare(case: SemanticCase, rule: DerivedValue, computed: ParamValue) -> list[Violation]:
     declared = _declared(case, rule.name)
     at = OUTPUT_TEXT + case.contract.view.declared.get(rule.name, "")
     names = {"name": rule.name, "computed": computed}

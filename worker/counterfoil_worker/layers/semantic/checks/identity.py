@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_schemas.inputs import AttestedAdjudication, AttestedJudgment
-
     from counterfoil_worker.layers.semantic.case import SemanticCase
 
 VALIDATOR_VERSION = 1
