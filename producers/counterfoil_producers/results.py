@@ -22,23 +22,16 @@ import os
 import socket
 import time
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
-from pydantic import ValidationError
-from redis import exceptions as foreign
-
 from counterfoil_producers.errors import ResultFormatError
+from counterfoil_producers.result_stream import BEGINNING, END, Delivery, Entry, Stream
 from counterfoil_producers.store import (
-    as_fields,
-    as_list,
-    as_text,
     ask,
     connect,
     results_key,
 )
-from counterfoil_schemas.result import ResultEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,11 +39,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.store import Client
 
-BEGINNING: Final = "0"
-"""The position before every result."""
-
-END: Final = "$"
-"""The position after the results that are there when the reader begins."""
+__all__ = ["BEGINNING", "END", "Delivery", "Results"]
 
 MAX_BLOCK_MS: Final = 2_000
 """Longest wait of one command: well below the client's wait for an answer."""
@@ -63,16 +52,6 @@ READ_ENTRIES: Final = 256
 
 CLAIM_MS: Final = 60_000
 """A result that another consumer has not acknowledged for so long is taken over when iterating."""
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """A result as it was read: where it stands, its exact bytes, and what they say."""
-
-    partition: int
-    entry_id: str
-    body: bytes
-    event: ResultEvent
 
 
 class Results:
@@ -96,13 +75,13 @@ class Results:
         self._client = client
         name = consumer or _own_name()
         self._streams = deque(
-            _Stream(client, results_key(tenant, number), number, group, name)
+            Stream(client, results_key(tenant, number), number, group, name)
             for number in range(partitions)
         )
         for stream in self._streams:
             stream.position = after
         self._group = group
-        self._read: deque[_Entry] = deque()
+        self._read: deque[Entry] = deque()
 
     @classmethod
     def connect(  # noqa: PLR0913  (each is one independent choice with a default)
@@ -221,7 +200,7 @@ class Results:
         if self._group is None:
             raise ValueError("this reader has no group: connect with group=... to claim and ack")
 
-    def _in_turn(self) -> Sequence[_Stream]:
+    def _in_turn(self) -> Sequence[Stream]:
         """The partitions, each time beginning with another one: none can shut out the others."""
         self._streams.rotate(-1)
         return tuple(self._streams)
@@ -256,113 +235,3 @@ class Results:
 
 def _own_name() -> str:
     return f"{socket.gethostname()}-{os.getpid()}"
-
-
-# --- one partition -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """A stream entry that was read and not delivered yet."""
-
-    partition: int
-    entry_id: str
-    body: bytes | None
-
-    def deliver(self) -> Delivery:
-        """Raise ``ResultFormatError`` when this is no result."""
-        if self.body is None:
-            raise self._wrong("it has other fields than result")
-        try:
-            event = ResultEvent.model_validate_json(self.body)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            place = "/".join(("", *map(str, first["loc"])))
-            raise self._wrong(f"at {place or 'the top'}: {first['msg']}") from error
-        return Delivery(self.partition, self.entry_id, self.body, event)
-
-    def _wrong(self, problem: str) -> ResultFormatError:
-        return ResultFormatError(
-            f"entry {self.entry_id} of the results of partition {self.partition} is no result"
-            f" ({problem}): read it with XRANGE and see who wrote it, or use a newer version here",
-            self.partition,
-            self.entry_id,
-        )
-
-
-class _Stream:
-    """The commands on one partition's results."""
-
-    def __init__(
-        self, client: Client, key: str, partition: int, group: str | None, consumer: str
-    ) -> None:
-        self.position = BEGINNING
-        self._client = client
-        self._key = key
-        self.partition = partition
-        self._group = group
-        self._consumer = consumer
-        self._cursor = "0-0"
-        self._ready = False
-
-    def read(self, block_ms: int, count: int) -> list[_Entry]:
-        """New entries; the position moves behind them."""
-        self._prepare()
-        block = ("BLOCK", block_ms) if block_ms > 0 else ()
-        options = ("COUNT", count, *block, "STREAMS", self._key)
-        if self._group is None:
-            reply = self._client.execute_command("XREAD", *options, self.position)
-        else:
-            reader = ("XREADGROUP", "GROUP", self._group, self._consumer)
-            reply = self._client.execute_command(*reader, *options, ">")
-        entries = [] if not reply else self._entries(as_list(as_list(reply)[0])[1])
-        if entries:
-            self.position = entries[-1].entry_id
-        return entries
-
-    def claim(self, idle_ms: int, count: int) -> list[_Entry]:
-        """Entries that have been pending for ``idle_ms``; goes on where it stopped."""
-        self._prepare()
-        reader = (self._key, self._group or "", self._consumer)
-        window = (idle_ms, self._cursor, "COUNT", count)
-        reply = self._client.execute_command("XAUTOCLAIM", *reader, *window)
-        cursor, entries = as_list(reply)[:2]
-        self._cursor = as_text(cursor)
-        return self._entries(entries)
-
-    def ack(self, entry_ids: Sequence[str]) -> None:
-        """Acknowledge entries."""
-        self._prepare()
-        if entry_ids:
-            self._client.execute_command("XACK", self._key, self._group or "", *entry_ids)
-
-    def _prepare(self) -> None:
-        """Once: settle where the end is, and make the group."""
-        if self._ready:
-            return
-        if self._group is not None:
-            self._make_group(self._group)
-        elif self.position == END:
-            newest = ("XREVRANGE", self._key, "+", "-", "COUNT", 1)
-            last = as_list(self._client.execute_command(*newest))
-            self.position = as_text(as_list(last[0])[0]) if last else BEGINNING
-        self._ready = True
-
-    def _make_group(self, group: str) -> None:
-        make = ("XGROUP CREATE", self._key, group, self.position, "MKSTREAM")
-        try:
-            self._client.execute_command(*make)
-        except foreign.ResponseError as error:
-            if "BUSYGROUP" not in str(error):
-                raise
-
-    def _entries(self, reply: object) -> list[_Entry]:
-        return [
-            _Entry(self.partition, as_text(entry[0]), self._body(entry[1]))
-            for entry in map(as_list, as_list(reply))
-            if entry[1] is not None  # deleted meanwhile
-        ]
-
-    def _body(self, fields: object) -> bytes | None:
-        found = as_fields(fields)
-        return found[b"result"] if set(found) == {b"result"} else None

@@ -742,14 +742,6 @@ _RUN = (
         "evidence that the verdict rested on was withdrawn before it was published",
         "the next revision is being judged; wait for its result",
     ),
-    Rule(
-        "event.body_expired",
-        "indeterminate",
-        "investigate",
-        "Event is no longer stored",
-        "the event's bytes passed their retention before it could be judged again",
-        "send the event again if it still matters",
-    ),
 )
 
 _RULES = (*_STRUCTURED, *_SEMANTIC, *_BEHAVIOR, *_RUN)

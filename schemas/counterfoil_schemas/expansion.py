@@ -51,7 +51,10 @@ def expand_item(item: EvidenceItem) -> dict[str, JsonValue]:
 
 def manifest_of(evidence: Sequence[EvidenceItem]) -> dict[str, JsonValue]:
     """The list of evidence in canonical order: the order in which it was sent has no meaning."""
-    listed = [expand_item(item) for item in evidence]
+    return _manifest([expand_item(item) for item in evidence])
+
+
+def _manifest(listed: Sequence[dict[str, JsonValue]]) -> dict[str, JsonValue]:
     return {"items": sorted(listed, key=canonical_bytes)}
 
 
@@ -65,17 +68,23 @@ def expand(generation: Generation) -> dict[str, JsonValue]:
 
     Raises ``ValueError`` as ``output_bytes`` does.
     """
+    return _expand(generation, [expand_item(item) for item in generation.evidence])
+
+
+def _expand(generation: Generation, listed: Sequence[JsonValue]) -> dict[str, JsonValue]:
     data = generation.model_dump(mode="json", exclude_none=True, exclude={"evidence", "output"})
-    output = generation.output.model_dump(
-        mode="json", exclude_none=True, exclude={"text", "text_base64"}
-    )
+    inline = {"text", "text_base64"}
+    output = generation.output.model_dump(mode="json", exclude_none=True, exclude=inline)
     exact = output_bytes(generation.output)
     if exact is not None:
         output["digest"] = digest_bytes(exact)
-    evidence: list[JsonValue] = [expand_item(item) for item in generation.evidence]
-    return {**data, "output": output, "evidence": evidence}
+    return {**data, "output": output, "evidence": list(listed)}
 
 
-def expanded_digest(generation: Generation) -> Digest:
-    """The digest of the expanded form."""
-    return digest_of(expand(generation))
+def expansion_digests(generation: Generation) -> tuple[Digest, Digest]:
+    """The digests of the expanded form and of the manifest, which share their list of evidence.
+
+    Raises ``ValueError`` as ``output_bytes`` does.
+    """
+    listed = [expand_item(item) for item in generation.evidence]
+    return digest_of(_expand(generation, listed)), digest_of(_manifest(listed))

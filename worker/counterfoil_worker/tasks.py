@@ -4,7 +4,7 @@ A message carries short strings: ``(tenant, partition, batch)`` for the first li
 its delivery for the later ones. It is acknowledged on receipt and nothing is stored as a result:
 what a message leads to is decided by the ledger, so a lost one costs the batch its lease, and one
 that comes twice, or too late, does nothing. Each link sends the next one itself, and only while
-something is open.
+something is open. A suspect's layers are worked in one task, so that nothing comes between them.
 
 No exception leaves a task. Whatever happens, the lease runs out and the sweeper does the rest.
 """
@@ -16,15 +16,15 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from celery import Celery, Task
 from kombu.exceptions import OperationalError
 
 from counterfoil_worker import work
-from counterfoil_worker.ports import ALONE, UnavailableError
-from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE, BrokerUnavailableError, Parcel
+from counterfoil_worker.ports import UnavailableError
+from counterfoil_worker.queues import WORK_QUEUE, BrokerUnavailableError, Parcel
 from counterfoil_worker.work import Batch, Shop
 
 if TYPE_CHECKING:
@@ -56,16 +56,14 @@ class Link:
 
     name: str
     work: Callable[[Shop, Batch], tuple[str, ...]]
-    follower: str | None
+    follower: Link | None
 
 
-LINKS: Final = (
-    Link("counterfoil.structured", work.structured, "counterfoil.semantic"),
-    Link("counterfoil.semantic", work.semantic, "counterfoil.behavior"),
-    Link("counterfoil.behavior", work.behavior, None),
-)
+_BEHAVIOR: Final = Link("counterfoil.behavior", work.behavior, None)
+_SEMANTIC: Final = Link("counterfoil.semantic", work.semantic, _BEHAVIOR)
+FIRST: Final = Link("counterfoil.structured", work.structured, _SEMANTIC)
 
-FIRST: Final = LINKS[0]
+LINKS: Final = (FIRST, _SEMANTIC, _BEHAVIOR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,23 +149,41 @@ def run_link(bench: Bench, link: Link, message: Message) -> None:
         return
     keeper = Keeper(shop.ledger, message.batch, token, bench.work_ms)
     going = link.work(shop, Batch(rids=started.rids, keep=keeper.keep))
-    if not going or link.follower is None:
-        return
-    # A suspect stays with the one child that serves suspects, for all of its chain.
-    queue = ALONE_QUEUE if started.alone else WORK_QUEUE
+    if started.alone:
+        _finish_alone(shop, link, Batch(rids=going, keep=keeper.keep))
+    elif going and link.follower is not None:
+        _send_on(bench, shop, link.follower, message, token, going)
+
+
+def _finish_alone(shop: Shop, link: Link, batch: Batch) -> None:
+    """Work the later layers of a suspect at once, in this task.
+
+    A second suspect between two links of the first could take the first one's lease away, and
+    count against it though it is innocent.
+    """
+    follower = link.follower
+    while batch.rids and follower is not None:
+        batch = replace(batch, rids=follower.work(shop, batch))
+        follower = follower.follower
+
+
+def _send_on(
+    bench: Bench, shop: Shop, follower: Link, message: Message, token: str, going: Sequence[str]
+) -> None:
+    """Send the next link, or give the runs back when the broker does not take it."""
     try:
-        bench.post(link.follower, message.arguments(token), queue)
+        bench.post(follower.name, message.arguments(token), WORK_QUEUE)
     except BrokerUnavailableError as error:
-        log.warning("task.not_sent", extra={"task": link.follower, "error": str(error)})
-        _give_back(shop.ledger, message.batch, token, going, alone=started.alone)
+        log.warning("task.not_sent", extra={"task": follower.name, "error": str(error)})
+        _give_back(shop.ledger, message.batch, token, going)
 
 
-def _give_back(ledger: Ledger, batch: int, token: str, rids: Sequence[str], *, alone: bool) -> None:
+def _give_back(ledger: Ledger, batch: int, token: str, rids: Sequence[str]) -> None:
     """Release runs that cannot go on for now: a broker's outage must not make them suspects."""
     lanes: dict[str, list[str]] = {}
     for view in ledger.views(rids):
         if view is not None:
-            lanes.setdefault(ALONE if alone else view.lane, []).append(view.rid)
+            lanes.setdefault(view.lane, []).append(view.rid)
     for lane, group in lanes.items():
         ledger.release(group, batch, token, lane=lane, due_ms=SEND_AGAIN_MS)
 

@@ -181,7 +181,7 @@ def _item(evidence: str, text: str) -> EvidenceItem:
 
 LABELLED_CLAIMS: Final = Importer(
     name=NAME,
-    summary="JSON lines of source_text, claim_text, label and perhaps id",
+    summary=f"JSON lines of source_text, claim_text, label ({', '.join(RELATIONS)}), perhaps id",
     contracts=(CONTRACT,),
     policies=(POLICY,),
     read=read,

@@ -136,16 +136,17 @@ def test_a_contract_that_means_nothing_is_refused(changes: Obj) -> None:
         read(OutputContract, contract(**changes))
 
 
-LOW: Obj = {"severity": "low", "any": [{"measure": "affected_users", "at_least": 1}]}
-HIGH: Obj = {**LOW, "severity": "high"}
+def levels(*names: str) -> list[Json]:
+    """Levels of severity, each reached by one affected user."""
+    return [{"severity": n, "any": [{"measure": "affected_users", "at_least": 1}]} for n in names]
 
 
 MEANINGLESS: list[Obj] = [
     {"severity": {"levels": []}},
-    {"severity": {"levels": [LOW, HIGH]}},
-    {"severity": {"levels": [HIGH, HIGH]}},
-    {"severity": {"levels": [HIGH], "otherwise": "critical"}},
-    {"severity": {"levels": [LOW], "otherwise": "low"}},
+    {"severity": {"levels": levels("low", "high")}},
+    {"severity": {"levels": levels("high", "high")}},
+    {"severity": {"levels": levels("high"), "otherwise": "critical"}},
+    {"severity": {"levels": levels("low"), "otherwise": "low"}},
     {"severity": {"levels": [{"severity": "high", "any": []}]}},
     {"caps_bps": {"observation": 10_001}},
     {"ordinal_caps": {"inference": "low"}},
@@ -157,7 +158,7 @@ MEANINGLESS: list[Obj] = [
     {"deadline_ms": 999},
     {"validator": 0},
     {"services": [""]},
-    {"services": ["s"] * 257},
+    {"services": [str(number) for number in range(257)]},
     {"attestation": {"evidence": "producer"}},
     {"as_of": "now"},
     {"derived": [{"name": "n", "cel": "1", "type": "float"}]},

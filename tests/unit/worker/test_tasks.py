@@ -129,31 +129,26 @@ def test_a_later_link_without_the_token_of_the_start_does_nothing() -> None:
     assert line.accounts.leased == 1
 
 
-def test_a_suspect_stays_with_the_queue_of_suspects() -> None:
+def test_a_suspect_is_worked_to_its_end_in_one_task_so_that_no_other_comes_between() -> None:
     line = Line()
     line.house.ledger.start(1, TOKEN, work_ms=WORK_MS)
     line.house.pass_time(WORK_MS + 2 * SWEEP_MS)
     parcel = line.house.post.parcels[-1]
     assert parcel.queue == ALONE_QUEUE
     line.run(FIRST.name, ("default", "0", str(parcel.batch)))
-    assert [queue for _, _, queue in line.broker.messages] == [ALONE_QUEUE]
+    assert line.broker.messages == []
+    assert line.accounts.concluded == 1
 
 
-@pytest.mark.parametrize("suspect", [False, True])
-def test_runs_whose_next_message_is_not_taken_are_given_back_and_suspect_nobody(
-    *, suspect: bool
-) -> None:
+def test_runs_whose_next_message_is_not_taken_are_given_back_and_suspect_nobody() -> None:
     line = Line()
-    if suspect:
-        line.house.ledger.start(1, TOKEN, work_ms=WORK_MS)
-        line.house.pass_time(WORK_MS + 2 * SWEEP_MS)
     line.broker.down = True
     line.run(FIRST.name, ("default", "0", str(line.house.post.parcels[-1].batch)))
     assert (line.accounts.leased, line.accounts.waiting) == (0, 1)
     line.broker.down = False
     line.house.pass_time(SEND_AGAIN_MS + 2 * SWEEP_MS)
     parcel = line.house.post.parcels[-1]
-    assert parcel.queue == (ALONE_QUEUE if suspect else WORK_QUEUE)
+    assert parcel.queue == WORK_QUEUE
     line.run(FIRST.name, ("default", "0", str(parcel.batch)))
     line.run_all()
     assert line.accounts.concluded == 1

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, cast
 
 import click
 
 from counterfoil_worker.cli.options import as_json, examples, tenant_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
+
     from counterfoil_producers.bundle import Bundle
     from counterfoil_worker.cli.answers import Answer
     from counterfoil_worker.cli.in_process import Desk
+
+WORTH_A_BAR: Final = 200
+"""Events that take long enough for somebody to wonder."""
 
 _folder = click.Path(file_okay=False, path_type=Path)
 _bundle = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -68,15 +75,25 @@ def check(
     desk = Desk(tenant, as_of_ms)
     _lay_out(desk, rules)
     answers: list[Answer] = []
-    for answer in desk.check(events):
-        answers.append(answer)
-        if as_json:
-            write_answers_json((answer,))
-        if receipts is not None:
-            _write_receipts(desk, answer, receipts)
+    with _progress(desk.check(events), len(events), hidden=as_json) as progress:
+        for answer in progress:
+            answers.append(answer)
+            if as_json:
+                write_answers_json((answer,))
+            if receipts is not None:
+                _write_receipts(desk, answer, receipts)
     if not as_json:
         write_answers(answers)
     return worst(answers)
+
+
+def _progress(
+    answers: Iterator[Answer], total: int, *, hidden: bool
+) -> AbstractContextManager[Iterable[Answer]]:
+    """Show a bar beside the output while there is more to check than a moment's work."""
+    hidden = hidden or total < WORTH_A_BAR or not sys.stderr.isatty()
+    bar = click.progressbar(answers, total, "checking", file=sys.stderr, hidden=hidden)
+    return cast("AbstractContextManager[Iterable[Answer]]", bar)
 
 
 def _lay_out(desk: Desk, bundle: Bundle) -> None:

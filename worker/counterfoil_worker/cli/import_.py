@@ -19,9 +19,19 @@ if TYPE_CHECKING:
 
 _FORMATS = importers()
 
+_HELP = """Make a bundle from a file of another format.
+
+The bundle is written as a whole or not at all, and the same file gives the same bytes.
+
+FORMAT is one of:
+
+\b
+""" + "\n".join(f"  {name}: {found.summary}" for name, found in _FORMATS.items())
+
 
 @click.command(
     "import",
+    help=_HELP,
     epilog=examples(
         "counterfoil import labelled-claims claims.jsonl --out claims",
         "counterfoil import labelled-claims claims.jsonl --out claims --submit",
@@ -48,14 +58,7 @@ def import_(
     submit: bool,
     as_json: bool,
 ) -> int:
-    """Make a bundle from a file of another format.
-
-    The bundle is written as a whole or not at all, and the same file gives the same bytes.
-
-    FORMAT is labelled-claims: JSON lines of source_text, claim_text, label (supports, partial,
-    unrelated, contradicts) and perhaps id. Each row becomes an event whose one claim cites the
-    whole source; the label is the judgment of a person, human-label@1.
-    """
+    """Convert, and then perhaps put and submit."""
     tenancy = open_store() if submit else None
     imported = _convert(_FORMATS[name], source, out)
     if as_json:

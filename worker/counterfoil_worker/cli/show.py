@@ -94,8 +94,7 @@ def _of_event(tenancy: Tenancy, digest: Digest, body: bytes) -> list[tuple[Ledge
     stored: object = orjson.loads(body)
     match stored:
         case {"source": str(source), "id": str(event_id)}:
-            runs = _by_identity(tenancy, source, event_id)
-            return [(ledger, view) for ledger, view in runs if view.event_digest == digest]
+            return _by_identity(tenancy, source, event_id)
         case _:
             raise Failure(
                 f"{digest} is stored and is no event: counterfoil get {digest}", exits.NOT_ACCEPTED

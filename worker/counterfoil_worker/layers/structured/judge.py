@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import ValidationError
 
 from counterfoil_schemas.digest import digest_bytes
-from counterfoil_schemas.expansion import expanded_digest, manifest_digest
+from counterfoil_schemas.expansion import expansion_digests
 from counterfoil_schemas.receipt import Input, Receipt, Validator
 from counterfoil_worker.layers.check import Finding, LayerCheck, checks_of, run_checks
 from counterfoil_worker.layers.structured import checks
@@ -39,8 +39,9 @@ def _inputs(case: StructuredCase) -> tuple[Input, ...]:
         output = digest_bytes(case.output_bytes)
     except (ValidationError, ValueError):
         return tuple(Input(name=n, digest=d, attested_by=by) for n, d, by in named)
-    named.append(("expanded", expanded_digest(generation), "producer"))
-    named.append(("manifest", manifest_digest(generation.evidence), "producer"))
+    expanded, manifest = expansion_digests(generation)
+    named.append(("expanded", expanded, "producer"))
+    named.append(("manifest", manifest, "producer"))
     named.append(("output", output, "producer"))
     return tuple(Input(name=n, digest=d, attested_by=by) for n, d, by in named)
 
