@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from celery import Celery, chain
+
 from counterfoil_worker import work
 from counterfoil_worker.admission import Arrival, DoorLimits, open_entry
 from counterfoil_worker.conclusion import conflict_result
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 TENANT = "default"
 PREFETCH = 64
 
-app = Celery("peer", broker=os.environ.get("PEER_BROKER_URL", ""), set_as_current=False)
+BROKER_VARIABLE = "PEER_BROKER_URL"
+STORE_VARIABLE = "PEER_STORE_URL"
+
+app = Celery("peer", broker=os.environ.get(BROKER_VARIABLE, ""), set_as_current=False)
 app.conf.update(
     task_ignore_result=True,
     task_acks_late=False,
@@ -43,7 +47,7 @@ app.conf.update(
 
 @cache
 def _shop(_pid: int) -> Shop:
-    client = connect(os.environ["PEER_STORE_URL"])
+    client = connect(os.environ[STORE_VARIABLE])
     ledger = RedisLedger(client, TENANT, 0)
     return Shop(ledger=ledger, library=Library(RedisObjects(client, TENANT)))
 
@@ -85,6 +89,7 @@ def submit(
 
 
 def admit(number: int, payload: bytes, contract: Digest, policy: Digest) -> AdmitEvent:
+    """The command that admits one event of the load."""
     arrival = open_entry(payload, TENANT, DoorLimits())
     if not isinstance(arrival, Arrival):
         raise TypeError("the load is made of well-formed events")

@@ -12,10 +12,13 @@ from counterfoil_schemas.policy import Policy
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from counterfoil_schemas.digest import Digest
+    from counterfoil_worker.ports import ObjectStore
+
 CLAIMS: Final = 3
 """Claims of one event, each with one citation of an item of its own."""
 
-WORDS: Final = "checkout gateway retry timeout payment latency queue region deploy cache".split()
+WORDS: Final = ("checkout", "gateway", "retry", "timeout", "payment", "latency", "queue", "deploy")
 
 CONTRACT: Final = OutputContract.model_validate_json(
     json.dumps(
@@ -34,6 +37,19 @@ CONTRACT: Final = OutputContract.model_validate_json(
 POLICY: Final = Policy.model_validate_json(
     json.dumps({"name": "load", "version": 1, "contract": "load@1"})
 )
+
+
+WARM: Final = 20
+"""Events before the clock starts: processes are up and scripts are loaded after them."""
+
+FAR: Final = 10_000_000
+"""Number of the first warming event, apart from those that are measured."""
+
+
+def put(objects: ObjectStore) -> tuple[Digest, Digest]:
+    """Store the load's contract and policy."""
+    contract = objects.put("contract", CONTRACT.canonical(), CONTRACT.ref)
+    return contract, objects.put("policy", POLICY.canonical(), POLICY.ref)
 
 
 def _text(rng: random.Random, words: int) -> str:
@@ -70,7 +86,13 @@ def _event(number: int, rng: random.Random) -> dict[str, object]:
                 for _, e in cited
             ],
             "judgments": [
-                {"claim": c, "evidence": e, "locator": "L", "relation": "supports", "verifier": "v@1"}
+                {
+                    "claim": c,
+                    "evidence": e,
+                    "locator": "L",
+                    "relation": "supports",
+                    "verifier": "v@1",
+                }
                 for c, e in cited
             ],
         },

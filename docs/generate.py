@@ -17,8 +17,8 @@ _HEAD: Final = """# Violation codes
 
 Generated from the catalogue in `counterfoil_schemas.catalogue` by `python docs/generate.py`.
 
-A code never changes its meaning. *Leads to* is the outcome of the layer, *asks for* the disposition. The type of a
-violation is `urn:counterfoil:violation:` followed by its code.
+A code never changes its meaning. *Leads to* is the outcome of the layer, *asks for* the
+disposition. The type of a violation is `urn:counterfoil:violation:` followed by its code.
 """
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from counterfoil_producers.client import Producer
 from counterfoil_producers.conversion import Notes, Source
 from counterfoil_producers.importers.labelled_claims import CONTRACT, LABELLED_CLAIMS, POLICY
 from counterfoil_schemas.digest import digest_bytes
@@ -62,16 +63,14 @@ class System:
         self.client: Redis = connect(server.url(0))
         self.broker: Redis = connect(server.url(1))
         self.ledger = RedisLedger(self.client, "default", 0)
+        self._producer = Producer.connect(server.url(0))
 
     @property
     def accounts(self) -> Accounts:
         return self.ledger.accounts()
 
     def submit(self, payloads: Sequence[bytes]) -> None:
-        with self.client.pipeline(transaction=False) as pipe:
-            for payload in payloads:
-                pipe.xadd(INBOX, {"event": payload})
-            pipe.execute()
+        self._producer.submit_many(payloads)
 
     def wait_for(self, holds: Callable[[Accounts], bool], seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
@@ -109,6 +108,7 @@ class System:
         return len(digests)
 
     def close(self) -> None:
+        self._producer.close()
         self.client.close()
         self.broker.close()
 

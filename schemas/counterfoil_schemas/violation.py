@@ -58,7 +58,7 @@ def violation(
     the catalogue or a parameter of its detail is missing: a programmer's mistake.
     """
     rule = CATALOGUE[code]
-    bound = {k: bounded(v) if isinstance(v, str) else v for k, v in sorted(params.items())}
+    bound = {k: bounded(v) if isinstance(v, str) else v for k, v in params.items()}
     return Violation(
         code=code,
         type=VIOLATION_TYPE_PREFIX + code,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,6 @@ from tests.system import EXPECTED, encode, labelled, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from tests.system import Outcome, System
 
@@ -122,5 +122,5 @@ def test_events_submitted_twice_get_one_result(
 
 
 def _children(parent: int) -> list[int]:
-    with open(f"/proc/{parent}/task/{parent}/children", encoding="ascii") as children:
-        return [int(child) for child in children.read().split()]
+    path = Path(f"/proc/{parent}/task/{parent}/children")
+    return [int(child) for child in path.read_text("ascii").split()]

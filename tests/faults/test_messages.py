@@ -89,7 +89,7 @@ def post(rows: list[dict[str, str]]) -> Iterator[Post]:
         broker.close()
 
 
-def _read(raw: bytes) -> Message:
+def _read(raw: bytes | str) -> Message:
     """A message as Celery put it into the broker's list."""
     envelope = json.loads(raw)
     arguments, _, _ = json.loads(base64.b64decode(envelope["body"]))

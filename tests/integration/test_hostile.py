@@ -15,7 +15,6 @@ from tests.system import INBOX, claims_rows, encode, labelled, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from pydantic import JsonValue
 
@@ -59,7 +58,7 @@ WITH_AN_IDENTITY = {
     ),
 }
 
-REVIVED = [
+REVIVED: list[JsonValue] = [
     {"__type__": "nosuch", "__value__": 1},
     {"__type__": "datetime", "__value__": 5},
     {"__type__": "decimal", "__value__": "1e999999"},

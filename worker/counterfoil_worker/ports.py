@@ -83,6 +83,7 @@ class ObjectStore(Protocol):
 
 # --- the ledger: values --------------------------------------------------------------------
 
+
 def run_id(eid: Digest, policy: Digest | None, revision: int) -> Digest:
     """The id of a run: the digest of what makes it one, an event's identity under a policy."""
     return digest_of((eid, policy, revision))

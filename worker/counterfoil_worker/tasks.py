@@ -75,9 +75,11 @@ class Message:
     batch: int
     token: str | None
 
-    def arguments(self, token: str) -> tuple[str, str, str, str]:
-        """The arguments of the next link."""
-        return (self.tenant, str(self.partition), str(self.batch), token)
+    def arguments(self) -> tuple[str, str, str, str]:
+        """The same as arguments of a later link. Raises ``ValueError`` without a token."""
+        if self.token is None:
+            raise ValueError("a later link carries the token of its batch's delivery")
+        return (self.tenant, str(self.partition), str(self.batch), self.token)
 
 
 def read_message(arguments: Sequence[object], *, first: bool) -> Message | None:
@@ -152,7 +154,8 @@ def run_link(bench: Bench, link: Link, message: Message) -> None:
     if started.alone:
         _finish_alone(shop, link, Batch(rids=going, keep=keeper.keep))
     elif going and link.follower is not None:
-        _send_on(bench, shop, link.follower, message, token, going)
+        mine = replace(message, token=token)
+        _send_on(bench, shop.ledger, link.follower, mine, going)
 
 
 def _finish_alone(shop: Shop, link: Link, batch: Batch) -> None:
@@ -168,14 +171,14 @@ def _finish_alone(shop: Shop, link: Link, batch: Batch) -> None:
 
 
 def _send_on(
-    bench: Bench, shop: Shop, follower: Link, message: Message, token: str, going: Sequence[str]
+    bench: Bench, ledger: Ledger, follower: Link, message: Message, going: Sequence[str]
 ) -> None:
     """Send the next link, or give the runs back when the broker does not take it."""
     try:
-        bench.post(follower.name, message.arguments(token), WORK_QUEUE)
+        bench.post(follower.name, message.arguments(), WORK_QUEUE)
     except BrokerUnavailableError as error:
         log.warning("task.not_sent", extra={"task": follower.name, "error": str(error)})
-        _give_back(shop.ledger, message.batch, token, going)
+        _give_back(ledger, message.batch, message.token or "", going)
 
 
 def _give_back(ledger: Ledger, batch: int, token: str, rids: Sequence[str]) -> None:

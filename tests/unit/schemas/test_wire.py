@@ -18,6 +18,7 @@ from counterfoil_schemas.event import Generation, GenerationEvent
 from counterfoil_schemas.evidence import EvidenceItem
 from counterfoil_schemas.impact import Impact
 from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.violation import violation
 from counterfoil_schemas.wire import freeze, pointer, pointer_parts, thaw
 from tests.cases import REMOVED, contract, good_data, good_event, mutated, place, policy
 
@@ -90,6 +91,13 @@ COERCIONS: list[tuple[str, Json]] = [
 def test_nothing_is_coerced(path: str, value: Json) -> None:
     with pytest.raises(ValidationError):
         read(Generation, mutated(good_event(), path, value)["data"])
+
+
+def test_an_error_never_quotes_what_was_sent() -> None:
+    event = mutated(good_event(), "/scope/principal", ["correct horse"])
+    with pytest.raises(ValidationError) as caught:
+        read(Generation, event["data"])
+    assert "correct horse" not in str(caught.value)
 
 
 OBJECTS = [
@@ -196,6 +204,7 @@ def parts(value: object) -> list[object]:
         read(Policy, policy(derived=[{"name": "n", "cel": "1"}])),
         read(Proposal, {"id": "p", "tool": "t", "arguments": {"a": [{"b": {"c": [1]}}]}}),
         EvidenceItem(id="e", text="x", origin="acquired", facts={"k": "v"}),
+        violation("structured.refusal.forbidden", ""),
         Impact(
             id="i",
             data_loss_confirmed=False,

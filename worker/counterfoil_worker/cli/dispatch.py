@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 
-@click.command("dispatch",
+@click.command(
+    "dispatch",
     epilog="""\b
 Examples:
   counterfoil dispatch
   COUNTERFOIL_STORE_URL=redis://:secret@10.0.0.5:6379/0 counterfoil dispatch
-"""
+""",
 )
 @click.option("--lifeline", is_flag=True, help="Stop when standard input ends.")
 def dispatch(lifeline: bool) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
 
 import counterfoil_worker
 from counterfoil_producers.bundle import load_bundle
@@ -27,6 +25,8 @@ from counterfoil_worker.server import EmbeddedServer
 from counterfoil_worker.settings import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
     from counterfoil_producers.bundle import Bundle
     from counterfoil_producers.reading import RawEvent
     from counterfoil_schemas.result import Result
@@ -65,7 +65,7 @@ class Show:
         self._began = time.monotonic()
 
     @contextmanager
-    def system(self) -> Iterator[tuple[Tenancy, str]]:
+    def system(self) -> Generator[tuple[Tenancy, str]]:
         """A store, a dispatcher and workers, up until the block ends; gone without a trace."""
         with tempfile.TemporaryDirectory(prefix="counterfoil-") as logs:
             self._tell("starting a store, a dispatcher and two workers")
@@ -200,5 +200,3 @@ def _summary(ledger: Ledger, results: Sequence[Result]) -> str:
         f"{a.conflicts} conflict + {a.dead} dead letter; {a.concluded} concluded; {balance}.\n"
         f"{sound} of {len(digests)} receipts read back, each hashing to the digest that names it."
     )
-
-

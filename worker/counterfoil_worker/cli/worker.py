@@ -8,12 +8,13 @@ QUICK_START = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 """Workers here ask nothing of one another, so they need not meet before they begin."""
 
 
-@click.command("worker",
+@click.command(
+    "worker",
     epilog="""\b
 Examples:
   counterfoil worker --children 4
   counterfoil worker --alone
-"""
+""",
 )
 @click.option(
     "--children",

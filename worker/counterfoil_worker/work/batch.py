@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,10 +12,9 @@ from counterfoil_worker.work.drawer import Drawer, Shop, each, load
 from counterfoil_worker.work.judging import JUDGES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from counterfoil_schemas.vocabulary import Layer
-
     from counterfoil_worker.ports import Conclude
 
 CHUNK: Final = 64

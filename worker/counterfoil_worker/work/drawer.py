@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -12,11 +11,10 @@ from counterfoil_worker.pipeline import Material, Sealed, unseal
 from counterfoil_worker.ports import CorruptError, UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.vocabulary import Layer
-
     from counterfoil_worker.library import Library
     from counterfoil_worker.ports import Ledger, RunView
 
@@ -110,8 +108,6 @@ def _fill(shop: Shop, run: RunView, bodies: Mapping[Digest, bytes]) -> Drawer:
     )
     return Drawer(
         material=material,
-        receipts={
-            layer: unseal(bodies[receipt.digest]) for layer, receipt in run.receipts.items()
-        },
+        receipts={layer: unseal(bodies[receipt.digest]) for layer, receipt in run.receipts.items()},
         inputs={layer: bodies[digest] for layer, digest in run.inputs.items() if digest in bodies},
     )

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.vocabulary import LAYERS
-
 from counterfoil_worker import pipeline
-from counterfoil_worker.pipeline import Sealed
 from counterfoil_worker.ports import FixInputs, RecordReceipt
 from counterfoil_worker.work.drawer import Drawer, Shop, each, read
 
@@ -19,14 +17,15 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.receipt import Receipt
     from counterfoil_schemas.vocabulary import Layer
+    from counterfoil_worker.pipeline import Sealed
 
 
 @dataclass(slots=True)
 class Judged:
     """What came of judging: runs with their receipt, and runs to load again."""
 
-    done: list[Drawer] = field(default_factory=list)
-    again: list[str] = field(default_factory=list)
+    done: list[Drawer] = field(default_factory=list[Drawer])
+    again: list[str] = field(default_factory=list[str])
 
 
 Judge = Callable[[Shop, Sequence[Drawer]], Judged]
@@ -164,4 +163,3 @@ def _record(
         elif answer.status != "concluded":
             judged.again.append(drawer.run.rid)
     return judged
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,6 @@ from counterfoil_worker.layers.check import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from counterfoil_schemas.vocabulary import LayerOutcome
 
@@ -54,13 +54,13 @@ def package(tmp_path: Path) -> Iterator[ModuleType]:
 
 def write_check(package: ModuleType, module: str, check_id: str, step: int) -> None:
     """Add a module with one check."""
-    with open(f"{package.__path__[0]}/{module}.py", "w", encoding="utf-8") as file:
-        file.write(
-            "from counterfoil_worker.layers.check import check, found\n"
-            f"@check({check_id!r}, version=1, step={step})\n"
-            "def anything(case):\n"
-            "    return found([], seen=case)\n"
-        )
+    (Path(package.__path__[0]) / f"{module}.py").write_text(
+        "from counterfoil_worker.layers.check import check, found\n"
+        f"@check({check_id!r}, version=1, step={step})\n"
+        "def anything(case):\n"
+        "    return found([], seen=case)\n",
+        encoding="utf-8",
+    )
 
 
 def test_a_check_is_found_by_being_a_file_and_runs_at_its_step(package: ModuleType) -> None:
