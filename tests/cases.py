@@ -51,6 +51,9 @@ WIDE: Final = DoorLimits(max_bytes=32_000_000, max_items=900_000)
 class Removed:
     """The value of a place that is taken away."""
 
+    def __repr__(self) -> str:
+        return "removed"
+
 
 REMOVED: Final = Removed()
 
@@ -190,10 +193,11 @@ def policy(**changes: Json) -> Obj:
 def mutated(event: Obj, path: str, value: Json | Removed) -> Obj:
     """A copy of an event with one place set, or taken away with ``REMOVED``.
 
-    The last part of the path may be a new member, or ``-`` to add to a list.
+    The path is written as violations write their pointers; ``/data`` in front may be left out. Its
+    last part may be a new member, or ``-`` to add to a list.
     """
     changed = copy.deepcopy(event)
-    outer, inside, inner = path.partition("#")
+    outer, inside, inner = path.removeprefix("/data").partition("#")
     if not inside:
         _set(changed["data"], outer, value)
         return changed

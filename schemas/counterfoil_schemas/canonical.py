@@ -12,6 +12,7 @@ import datetime as dt
 import decimal
 import enum
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import MappingProxyType, NoneType
@@ -63,6 +64,16 @@ _ORJSON_OPTIONS: Final = (
 # JSONEncodeError is a TypeError; CanonicalizationError and UnicodeEncodeError are ValueErrors, and
 # so is Python's refusal to print an integer of more than 4 300 digits.
 _FOREIGN_ERRORS: Final = (TypeError, ValueError, RecursionError)
+
+_FLOATS: Final = tuple(
+    re.compile(before + rb"-?[0-9]+[.eE]").search for before in (rb'":', rb"\[", b",", rb"\A")
+)
+"""Where a float may begin: a member, an element, the whole. Four literal prefixes are searched for
+at ten times the speed of one pattern with all of them.
+"""
+
+_HIGH: Final = re.compile(rb"[\xee-\xf4]").search
+"""The first byte of every character beyond U+DFFF."""
 
 _HINTS: Final[tuple[tuple[type, str], ...]] = (
     (enum.Enum, "pass its value"),
@@ -122,6 +133,25 @@ def canonical_bytes(value: JsonValue) -> bytes:
         return rfc8785.dumps(_thaw(value))
     except _FOREIGN_ERRORS as foreign:
         raise _explain(value) from foreign
+
+
+def canonical_json(value: JsonValue) -> bytes:
+    """The same bytes for a value that is known to be JSON: read strictly, or dumped by a model.
+
+    Such a value has exact types and no NaN, so the two writers can only differ in floats and in
+    the order of keys beyond U+DFFF, and both show in the written bytes. Ten times as fast as the
+    proof over the value; where a byte raises a doubt, `canonical_bytes` decides.
+
+    Raises:
+        CanonicalError: as `canonical_bytes`.
+    """
+    try:
+        written = orjson.dumps(value, default=_unwrap, option=_ORJSON_OPTIONS)
+    except _FOREIGN_ERRORS:
+        return canonical_bytes(value)
+    doubtful = any(search(written) for search in _FLOATS)
+    doubtful = doubtful or (not written.isascii() and _HIGH(written) is not None)
+    return canonical_bytes(value) if doubtful else written
 
 
 def _prove_domain(value: JsonValue) -> bool:

@@ -685,6 +685,12 @@ _BEHAVIOR = (
         "a model's done is not an effect",
     ),
     _blocked(
+        "behavior.effect.unexpected",
+        "Reading tool changed something",
+        "execution {execution} of {tool}, which changes nothing, has an effect",
+        "find out what was changed, and whether the tool only reads",
+    ),
+    _blocked(
         "behavior.effect.repeated",
         "Execution with more than one effect",
         "execution {execution} has {found} effects",

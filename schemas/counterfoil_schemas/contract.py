@@ -7,14 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from counterfoil_schemas.digest import Digest
+from counterfoil_schemas.named import NamedObject
 from counterfoil_schemas.vocabulary import FinishReason, Label
 from counterfoil_schemas.wire import FrozenMap, JsonObject, Wire
 
 Pointer = Annotated[str, StringConstraints(max_length=500, pattern=r"\A(?:/(?:[^~/]|~[01])*)*\z")]
 """A JSON Pointer (RFC 6901)."""
-
-ObjectName = Annotated[str, StringConstraints(pattern=r"\A[a-z0-9][a-z0-9-]{0,62}\z")]
-ObjectVersion = Annotated[int, Field(ge=1, le=999_999_999)]
 
 
 class Limits(Wire):
@@ -65,7 +63,7 @@ class View(Wire):
     )
 
 
-class OutputContract(Wire):
+class OutputContract(NamedObject):
     """A reusable, versioned promise about outputs. Put once, named ``name@version``.
 
     ``endings`` are the finish reasons that count as a normal end. With ``refusal`` allowed,
@@ -73,8 +71,6 @@ class OutputContract(Wire):
     """
 
     kind: Literal["contract"] = "contract"
-    name: ObjectName
-    version: ObjectVersion
     media_type: Literal["application/json"] = "application/json"
     json_schema: JsonObject
     limits: Limits = Limits()
@@ -83,8 +79,3 @@ class OutputContract(Wire):
     refusal: Literal["allowed", "forbidden"] = "allowed"
     manifest: Digest | None = None
     view: View = Field(default_factory=View)
-
-    @property
-    def ref(self) -> str:
-        """``name@version``."""
-        return f"{self.name}@{self.version}"

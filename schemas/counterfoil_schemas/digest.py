@@ -12,7 +12,7 @@ from typing import Annotated, Final
 
 from pydantic import StringConstraints
 
-from counterfoil_schemas.canonical import JsonValue, canonical_bytes
+from counterfoil_schemas.canonical import JsonValue, canonical_bytes, canonical_json
 
 DIGEST_PREFIX: Final = "sha256:"
 
@@ -44,6 +44,15 @@ def digest_of(value: JsonValue) -> Digest:
         CanonicalError: the value has no canonical bytes.
     """
     return digest_bytes(canonical_bytes(value))
+
+
+def digest_json(value: JsonValue) -> Digest:
+    """The same for a value that is known to be JSON, as `canonical_json` says; faster.
+
+    Raises:
+        CanonicalError: the value has no canonical bytes.
+    """
+    return digest_bytes(canonical_json(value))
 
 
 def hex_of(digest: Digest) -> str:

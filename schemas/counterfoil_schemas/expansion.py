@@ -1,7 +1,8 @@
 """The expanded form of a generation: what people write, with every inline body named by digest.
 
 People write the short form; receipts name both. Pure: the same generation always expands to the
-same bytes.
+same bytes. What has its default is left out, so a release that adds a field changes no digest of
+what was written before it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import base64
 from typing import TYPE_CHECKING
 
-from counterfoil_schemas.canonical import canonical_bytes
-from counterfoil_schemas.digest import Digest, digest_bytes, digest_of
+from counterfoil_schemas.canonical import canonical_json
+from counterfoil_schemas.digest import Digest, digest_bytes, digest_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +46,7 @@ def content_digest(item: EvidenceItem) -> Digest:
 
 def expand_item(item: EvidenceItem) -> dict[str, JsonValue]:
     """An item as the manifest lists it: its bytes by digest."""
-    listed = item.model_dump(mode="json", exclude_none=True, exclude={"text"})
+    listed = item.model_dump(mode="json", exclude_defaults=True, exclude={"text"})
     return {**listed, "digest": content_digest(item)}
 
 
@@ -55,12 +56,12 @@ def manifest_of(evidence: Sequence[EvidenceItem]) -> dict[str, JsonValue]:
 
 
 def _manifest(listed: Sequence[dict[str, JsonValue]]) -> dict[str, JsonValue]:
-    return {"items": sorted(listed, key=canonical_bytes)}
+    return {"items": sorted(listed, key=canonical_json)}
 
 
 def manifest_digest(evidence: Sequence[EvidenceItem]) -> Digest:
     """What ``scope.manifest`` and a contract's ``manifest`` bind an event to."""
-    return digest_of(manifest_of(evidence))
+    return digest_json(manifest_of(evidence))
 
 
 def expand(generation: Generation) -> dict[str, JsonValue]:
@@ -72,9 +73,9 @@ def expand(generation: Generation) -> dict[str, JsonValue]:
 
 
 def _expand(generation: Generation, listed: Sequence[JsonValue]) -> dict[str, JsonValue]:
-    data = generation.model_dump(mode="json", exclude_none=True, exclude={"evidence", "output"})
+    data = generation.model_dump(mode="json", exclude_defaults=True, exclude={"evidence", "output"})
     inline = {"text", "text_base64"}
-    output = generation.output.model_dump(mode="json", exclude_none=True, exclude=inline)
+    output = generation.output.model_dump(mode="json", exclude_defaults=True, exclude=inline)
     exact = output_bytes(generation.output)
     if exact is not None:
         output["digest"] = digest_bytes(exact)
@@ -87,4 +88,4 @@ def expansion_digests(generation: Generation) -> tuple[Digest, Digest]:
     Raises ``ValueError`` as ``output_bytes`` does.
     """
     listed = [expand_item(item) for item in generation.evidence]
-    return digest_of(_expand(generation, listed)), digest_of(_manifest(listed))
+    return digest_json(_expand(generation, listed)), digest_json(_manifest(listed))

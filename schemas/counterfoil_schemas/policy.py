@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from counterfoil_schemas.contract import ObjectName, ObjectVersion
+from counterfoil_schemas.named import NamedObject
 from counterfoil_schemas.scope import MAX_SERVICES
 from counterfoil_schemas.vocabulary import (
     Bps,
@@ -123,10 +123,15 @@ class Attestation(Wire):
 
 
 class ToolRule(Wire):
-    """What a tool's proposals need: nothing more (``run``), an approval, or they are blocked."""
+    """What a tool's proposals need: nothing more (``run``), an approval, or they are blocked.
+
+    A tool that only reads says so by ``changes`` false: its executions have no effect to confirm,
+    and an effect of one is a violation.
+    """
 
     tool: Label
     gate: Literal["run", "ask", "block"]
+    changes: bool = True
 
 
 class BehaviorRule(Wire):
@@ -138,7 +143,7 @@ class BehaviorRule(Wire):
     """How old, at the as-of time, an observation that confirms an effect may be."""
 
 
-class Policy(Wire):
+class Policy(NamedObject):
     """A reusable, versioned set of rules. Put once, named ``name@version``.
 
     ``contract`` is the only contract whose outputs it judges. ``judgments`` says whether they come
@@ -150,8 +155,6 @@ class Policy(Wire):
     """
 
     kind: Literal["policy"] = "policy"
-    name: ObjectName
-    version: ObjectVersion
     contract: ObjectRef
     task: Label | None = None
     tenant: Tenant | None = None
@@ -174,8 +177,3 @@ class Policy(Wire):
     deadline_ms: Annotated[int, Field(ge=1_000, le=30 * 86_400_000)] = DEFAULT_DEADLINE_MS
     on_deadline: Literal["review", "indeterminate"] = "indeterminate"
     replay_upstream: bool = False
-
-    @property
-    def ref(self) -> str:
-        """``name@version``."""
-        return f"{self.name}@{self.version}"

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar, cast
 from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, PlainSerializer
 
 from counterfoil_schemas.canonical import JsonValue as AnyJson
-from counterfoil_schemas.canonical import canonical_bytes
+from counterfoil_schemas.canonical import canonical_json
 from counterfoil_schemas.digest import Digest, digest_bytes
 
 FrozenJson = None | bool | int | float | str | tuple["FrozenJson", ...] | Mapping[str, "FrozenJson"]
@@ -89,7 +89,7 @@ class Wire(BaseModel):
 
     def canonical(self) -> bytes:
         """RFC 8785 bytes of the JSON form."""
-        return canonical_bytes(self.to_json())
+        return canonical_json(self.to_json())
 
     def address(self) -> Digest:
         """The digest of the canonical bytes: the name of this value everywhere."""

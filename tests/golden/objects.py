@@ -28,8 +28,8 @@ DIGESTS: Final = DATA / "digests.json"
 REJECTED: Final[dict[str, str | int]] = {
     "/judgments/0/relation": "contradicts",
     "/evidence/1/service": "billing",
-    "/output/text#/claims/1/confidence_bps": 9_999,
-    "/output/text#/severity": "low",
+    "/data/output/text#/claims/1/confidence_bps": 9_999,
+    "/data/output/text#/severity": "low",
 }
 """Changes that make the good event a rejected one, with violations of several checks."""
 

@@ -300,7 +300,7 @@ def test_show_tells_state_receipts_and_violations_by_every_name(run: Run) -> Non
         assert shown.exit_code == exits.OK
         for part in ("structured  accepted", "semantic    rejected", "outcome     rejected"):
             assert part in shown.output
-        assert "semantic.support.contradicted at /output/text#" in shown.output
+        assert "semantic.support.contradicted at /data/output/text#" in shown.output
     unknown = run("show", "/assistant", "unknown-policy").output
     assert "policy      not stored when the event came" in unknown
 

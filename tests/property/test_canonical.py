@@ -4,7 +4,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterfoil_schemas.canonical import CanonicalError, Json, canonical_bytes
+from counterfoil_schemas.canonical import CanonicalError, Json, canonical_bytes, canonical_json
 
 ALL_CHARACTERS = st.characters(codec=None)
 """Half surrogate pairs included."""
@@ -73,3 +73,13 @@ def test_both_writers_refuse_the_same_values(value: Json) -> None:
 def test_keys_stand_in_the_order_of_their_utf_16_units(members: dict[str, int]) -> None:
     inner: Json = {key: members[key] for key in members}
     assert canonical_bytes([inner]) == rfc8785.dumps([inner])
+
+
+@given(json_values(st.one_of(SAFE_INTEGERS, FINITE), st.text()))
+def test_the_fast_writer_gives_the_same_bytes_as_the_proven_one(value: Json) -> None:
+    assert canonical_json(value) == canonical_bytes(value)
+
+
+@given(st.dictionaries(KEYS_ACROSS_THE_SURROGATES, FINITE | SAFE_INTEGERS, max_size=8))
+def test_the_fast_writer_orders_keys_as_the_proven_one(members: dict[str, float]) -> None:
+    assert canonical_json(members) == canonical_bytes(members)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from tests.cases import Judged, Obj, Removed
 
-INSIDE = "/output/text#"
+INSIDE = "/data/output/text#"
 
 
 def places(value: Json, path: str = "") -> list[str]:

@@ -40,7 +40,7 @@ ELSEWHERE: Final = ("behavior.", "run.", "evidence.", "event.")
 """Prefixes of codes with a test of their own."""
 
 OTHER: Final = "sha256:" + "0" * 64
-CLAIM: Final = "/output/text#/claims/0"
+CLAIM: Final = "/data/output/text#/claims/0"
 CITATION: Final = f"{CLAIM}/citations/0"
 LOCATOR: Final = "/evidence/0/locators/L1"
 START: Final = 1_790_000_000_000
@@ -63,7 +63,7 @@ BY_EVENT: Final[Mapping[str, Changes]] = {
     "structured.ending.unexpected": (("/output/finish_reason", "tool_calls"),),
     "structured.json.invalid": (("/output/text", "{"),),
     "structured.json.duplicate_key": (("/output/text", '{"a":1,"a":1}'),),
-    "structured.schema.violated": (("/output/text#/severity", "grave"),),
+    "structured.schema.violated": (("/data/output/text#/severity", "grave"),),
     "structured.view.mismatch": ((f"{CLAIM}/id", 1),),
     "structured.claim.duplicate": ((f"{CLAIM}/id", "c2"),),
     "structured.citation.unknown_evidence": ((f"{CITATION}/evidence", "log-9"),),
@@ -127,7 +127,7 @@ BY_EVENT: Final[Mapping[str, Changes]] = {
             ],
         ),
     ),
-    "semantic.support.too_few_claims": (("/output/text#/claims", []), ("/judgments", [])),
+    "semantic.support.too_few_claims": (("/data/output/text#/claims", []), ("/judgments", [])),
     "semantic.support.uncited": ((f"{CLAIM}/citations", []),),
     "semantic.support.unrelated": (("/judgments/0/relation", "unrelated"),),
     "semantic.support.partial": (("/judgments/0/relation", "partial"),),
@@ -143,14 +143,14 @@ BY_EVENT: Final[Mapping[str, Changes]] = {
         (f"{CLAIM}/confidence_bps", REMOVED),
         (f"{CLAIM}/confidence", "low"),
     ),
-    "semantic.severity.undeclared": (("/output/text#/severity", REMOVED),),
-    "semantic.severity.mismatch": (("/output/text#/severity", "low"),),
+    "semantic.severity.undeclared": (("/data/output/text#/severity", REMOVED),),
+    "semantic.severity.mismatch": (("/data/output/text#/severity", "low"),),
     "semantic.severity.unmeasured": (("/impact", REMOVED),),
     "semantic.severity.not_independent": (("/impact/origin", "model_derived"),),
     "semantic.severity.snapshot_mismatch": (("/impact/snapshot", "snap-2"),),
-    "semantic.root_cause.unknown_claim": (("/output/text#/root_cause/claims/-", "c9"),),
+    "semantic.root_cause.unknown_claim": (("/data/output/text#/root_cause/claims/-", "c9"),),
     "semantic.root_cause.unsupported": (("/judgments/0/relation", "partial"),),
-    "semantic.root_cause.too_few_roots": (("/output/text#/root_cause/claims", ["c1"]),),
+    "semantic.root_cause.too_few_roots": (("/data/output/text#/root_cause/claims", ["c1"]),),
     "semantic.root_cause.model_only": (
         ("/evidence/0/origin", "model_derived"),
         ("/evidence/1/origin", "model_derived"),
@@ -207,7 +207,7 @@ BY_RULES: Final[Mapping[str, tuple[Obj, Obj, Changes]]] = {
     "semantic.derived.mismatch": (
         {"view": DECLARED},
         {"derived": [{"name": "total", "cel": "1"}]},
-        (("/output/text#/total", 2),),
+        (("/data/output/text#/total", 2),),
     ),
     "semantic.derived.not_computed": (
         {"view": DECLARED},

@@ -146,7 +146,7 @@ def withdrawn(
 
     The same step opens the next revision, which is judged without that evidence.
     """
-    findings = _of(receipts, [violation("evidence.revoked", "/evidence")])
+    findings = _of(receipts, [violation("evidence.revoked", "/data/evidence")])
     concluded = _conclude(run, event, "revoked", "indeterminate", findings)
     return replace(concluded, reopen=reopen)
 

@@ -46,11 +46,15 @@ def nulls(value: Json) -> int:
     return value is None
 
 
-def test_what_is_absent_is_not_in_the_expanded_form_but_defaults_are() -> None:
-    expanded: Json = json.loads(json.dumps(expand(generation(good_event()))))
+def test_what_is_absent_or_has_its_default_is_not_in_the_expanded_form() -> None:
+    event = good_event()
+    expanded: Json = json.loads(json.dumps(expand(generation(event))))
     assert nulls(expanded) == 0
     assert isinstance(expanded, dict)
-    assert expanded["adjudications"] == []
+    assert "adjudications" not in expanded
+    written = mutated(event, "/adjudications", [])
+    written = mutated(written, "/evidence/0/deleted", False)
+    assert expand(generation(written)) == expand(generation(event))
 
 
 def test_both_digests_are_those_of_their_forms() -> None:

@@ -330,7 +330,7 @@ def test_a_pointer_gives_back_its_parts(parts: list[str]) -> None:
 
 
 def test_the_places_of_the_test_cases_lead_where_they_say() -> None:
-    event = mutated(good_event(), "/output/text#/claims/0/id", "c7")
+    event = mutated(good_event(), "/data/output/text#/claims/0/id", "c7")
     assert '"id": "c7"' in str(place(event, "/output/text"))
     assert place(mutated(event, "/impact/id", "x"), "/impact/id") == "x"
     with pytest.raises(KeyError):

@@ -66,7 +66,7 @@ def test_a_person_reads_code_place_detail_and_next_step(check: Check) -> None:
     shown = check("events/contradicted.json").output
     for part in (
         "contradicted  rejected",
-        "semantic.support.contradicted at /output/text#/claims/0/citations/0",
+        "semantic.support.contradicted at /data/output/text#/claims/0/citations/0",
         "log-1 at L1 contradicts claim c1",
         "next: investigate",
         "1 event: 1 rejected",

@@ -55,11 +55,13 @@ class Trace:
     ``declared`` are the event's proposals, ``written`` the output's actions, ``actions`` both
     without repeating a written action that is declared. ``executions`` are grouped by proposal,
     ``effects`` by execution, each with its pointer; ``decisions`` has an entry for every action.
+    ``reading`` are the tools that change nothing.
     """
 
     case: BehaviorCase
     behavior: Behavior
     gates: Mapping[str, Gate]
+    reading: frozenset[str]
     declared: tuple[Action, ...]
     written: tuple[Action, ...]
     actions: tuple[Action, ...]
@@ -105,6 +107,7 @@ def trace_of(case: BehaviorCase) -> Trace:
         case=case,
         behavior=behavior,
         gates=gates,
+        reading=_reading(case.policy.behavior),
         declared=declared,
         written=written,
         actions=actions,
@@ -119,7 +122,7 @@ def trace_of(case: BehaviorCase) -> Trace:
 
 def placed(section: str, items: Iterable[ItemT]) -> Iterator[tuple[str, ItemT]]:
     """Each item of a section of the trace, with its pointer into the event's data."""
-    return ((pointer("behavior", section, index), item) for index, item in enumerate(items))
+    return ((pointer("data", "behavior", section, index), item) for index, item in enumerate(items))
 
 
 def _grouped(
@@ -138,6 +141,12 @@ def _gates(rule: BehaviorRule) -> Mapping[str, Gate]:
         if item.gate in _STRICTNESS[_STRICTNESS.index(gates.get(item.tool, "run")) :]:
             gates[item.tool] = item.gate
     return gates
+
+
+def _reading(rule: BehaviorRule) -> frozenset[str]:
+    """The tools that change nothing. Of two rules for one tool the stricter counts."""
+    changing = {item.tool for item in rule.tools if item.changes}
+    return frozenset(item.tool for item in rule.tools) - changing
 
 
 def _action(

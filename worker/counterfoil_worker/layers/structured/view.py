@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.contract import View
 
-OUTPUT_TEXT: Final = "/output/text#"
+OUTPUT_TEXT: Final = "/data/output/text#"
 """Places inside an output are named by this, followed by a JSON Pointer into the decoded text."""
 
 MAX_LABEL_CHARS: Final = 200

@@ -110,7 +110,7 @@ def test_an_approval_of_one_proposal_is_none_of_another() -> None:
     second = proposal(id="p2", expects=())
     case = trace(proposals=(PROPOSAL, second))
 
-    assert places(judge(case)) == [("/behavior/proposals/1", "behavior.gate.needs_approval")]
+    assert places(judge(case)) == [("/data/behavior/proposals/1", "behavior.gate.needs_approval")]
 
 
 def test_the_strongest_outcome_wins() -> None:
@@ -137,11 +137,11 @@ def test_violations_stand_in_the_order_of_the_checks_then_of_their_places() -> N
     )
 
     assert places(judge(case)) == [
-        ("/behavior/proposals/0", "behavior.gate.blocked"),
-        ("/behavior/executions/0", "behavior.execution.blocked"),
-        ("/behavior/executions/1", "behavior.execution.unapproved"),
-        ("/behavior/executions/0", "behavior.effect.missing"),
-        ("/behavior/executions/1", "behavior.effect.missing"),
+        ("/data/behavior/proposals/0", "behavior.gate.blocked"),
+        ("/data/behavior/executions/0", "behavior.execution.blocked"),
+        ("/data/behavior/executions/1", "behavior.execution.unapproved"),
+        ("/data/behavior/executions/0", "behavior.effect.missing"),
+        ("/data/behavior/executions/1", "behavior.effect.missing"),
     ]
 
 

@@ -42,7 +42,7 @@ def test_an_item_that_may_not_be_used_is_excluded_with_the_reason(
     judged = judge(mutated(good_event(), f"/evidence/0/{field}", value))
     assert judged.codes[0] == f"semantic.access.{verdict}"
     assert judged.last.outcome == "rejected"
-    assert judged.violations[0].pointer == "/output/text#/claims/0/citations/0"
+    assert judged.violations[0].pointer == "/data/output/text#/claims/0/citations/0"
     assert judged.last.derived["evidence_allowed"] == 1
 
 
@@ -84,7 +84,7 @@ def test_a_withdrawn_item_is_excluded_whatever_the_event_says() -> None:
 
 def test_an_item_is_withdrawn_by_its_bytes_also_under_another_id() -> None:
     event = mutated(good_event(), "/evidence/0/id", "copy")
-    event = mutated(event, "/output/text#/claims/0/citations/0/evidence", "copy")
+    event = mutated(event, "/data/output/text#/claims/0/citations/0/evidence", "copy")
     event = mutated(event, "/judgments/0/evidence", "copy")
     assert judge(event).accepted
     judged = judge(event, withdrawn=frozenset({text_digest(LOG)}))

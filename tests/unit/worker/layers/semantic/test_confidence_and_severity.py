@@ -19,7 +19,7 @@ def claim(**changes: Json | Removed) -> Obj:
     """The good event with changes to its first claim."""
     event = good_event()
     for name, value in changes.items():
-        event = mutated(event, f"/output/text#/claims/0/{name}", value)
+        event = mutated(event, f"/data/output/text#/claims/0/{name}", value)
     return event
 
 
@@ -76,7 +76,7 @@ def test_a_word_is_capped_by_the_kind_of_its_claim(
 ) -> None:
     event = mutated(
         claim(kind=kind, confidence_bps=REMOVED, confidence=word),
-        "/output/text#/claims/1/confidence_bps",
+        "/data/output/text#/claims/1/confidence_bps",
         REMOVED,
     )
     judged = judge(event, rules=policy(caps_bps=None, ordinal_caps=ORDINAL))
@@ -139,7 +139,7 @@ THRESHOLDS: list[tuple[Obj, str]] = [
 def test_the_declared_severity_is_the_one_that_was_measured(
     values: Obj, severity: str, declared: str
 ) -> None:
-    judged = judge(mutated(measured(**values), "/output/text#/severity", declared))
+    judged = judge(mutated(measured(**values), "/data/output/text#/severity", declared))
     receipt = judged.semantic
     assert receipt.derived["severity"] == severity
     fits = declared == severity
@@ -149,7 +149,7 @@ def test_the_declared_severity_is_the_one_that_was_measured(
 
 @pytest.mark.parametrize("declared", [None, REMOVED])
 def test_a_severity_must_be_declared(declared: None) -> None:
-    judged = judge(mutated(good_event(), "/output/text#/severity", declared))
+    judged = judge(mutated(good_event(), "/data/output/text#/severity", declared))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["semantic.severity.undeclared"])
 
 
@@ -184,7 +184,7 @@ NAMED: Obj = {"levels": [{"severity": "high", "any": [{"measure": "tickets", "at
 @pytest.mark.parametrize(("tickets", "severity"), [(4, "low"), (5, "high"), (6, "high")])
 def test_a_rule_may_read_a_measurement_by_name(tickets: int, severity: str) -> None:
     event = mutated(good_event(), "/impact/measurements", {"tickets": tickets})
-    event = mutated(event, "/output/text#/severity", severity)
+    event = mutated(event, "/data/output/text#/severity", severity)
     assert judge(event, rules=policy(severity=NAMED)).accepted
 
 
@@ -207,7 +207,7 @@ def test_without_a_rule_no_severity_is_computed() -> None:
 def derived(cel: str, kind: str, declared: Json | Removed, **more: Json) -> Judged:
     """The good event that declares a total, under a policy that computes it."""
     event = (
-        mutated(good_event(), "/output/text#/total", declared)
+        mutated(good_event(), "/data/output/text#/total", declared)
         if declared is not None
         else good_event()
     )
@@ -256,7 +256,7 @@ def test_a_declared_value_is_the_one_that_the_rule_computes(
 def test_a_rule_is_computed_over_the_events_own_measurement() -> None:
     for users, total in ((120, 160), (121, 161)):
         event = mutated(good_event(), "/impact/affected_users", users)
-        event = mutated(event, "/output/text#/severity", total)
+        event = mutated(event, "/data/output/text#/severity", total)
         rules = policy(severity=None, derived=[{"name": "severity", "cel": SUM}])
 
         assert judge(event, rules=rules, shape=contract(json_schema={})).accepted
@@ -278,7 +278,7 @@ def test_other_derived_values_rest_on_the_same_kind_of_measurement(
     if not severity:
         rules = {**rules, "severity": None}
     view: Json = {"declared": {"severity": "/severity", "total": "/total"}}
-    event = mutated(good_event(), "/output/text#/total", 160)
+    event = mutated(good_event(), "/data/output/text#/total", 160)
     assert judge(event, rules=rules, shape=contract(view=view)).accepted
     judged = judge(mutated(event, path, value), rules=rules, shape=contract(view=view))
     assert judged.codes == [code]

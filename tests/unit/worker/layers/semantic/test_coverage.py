@@ -31,7 +31,7 @@ def test_a_cited_pair_that_nobody_judged_is_missing() -> None:
     assert judged.last.outcome == "rejected"
     assert judged.codes[0] == "semantic.coverage.missing"
     found = judged.violations[0]
-    assert found.pointer == "/output/text#/claims/0/citations/0"
+    assert found.pointer == "/data/output/text#/claims/0/citations/0"
     assert found.params == {"claim": "c1", "evidence": "log-1", "locator": "L1"}
 
 
@@ -50,7 +50,7 @@ def test_a_judgment_of_another_triple_is_unknown_and_leaves_its_own_missing(
 def test_one_judgment_too_many_is_unknown() -> None:
     judged = judge(mutated(good_event(), "/judgments/-", judgment("c1", "metric-1", "M1")))
     assert judged.codes == ["semantic.coverage.unknown"]
-    assert judged.violations[0].pointer == "/judgments"
+    assert judged.violations[0].pointer == "/data/judgments"
 
 
 def test_the_same_triple_twice_by_one_release_is_malformed() -> None:
@@ -66,14 +66,14 @@ def test_the_same_triple_by_another_release_is_a_second_opinion(verifier: str) -
 
 
 def test_a_pair_that_a_claim_cites_twice_needs_one_judgment() -> None:
-    path = "/output/text#/claims/0/citations/-"
+    path = "/data/output/text#/claims/0/citations/-"
     event = mutated(good_event(), path, {"evidence": "log-1", "locator": "L1"})
     receipt = judge(event).semantic
     assert (receipt.outcome, receipt.derived["triples"]) == ("accepted", 2)
 
 
 def test_two_claims_on_one_pair_need_two_judgments() -> None:
-    path = "/output/text#/claims/1/citations/-"
+    path = "/data/output/text#/claims/1/citations/-"
     event = mutated(good_event(), path, {"evidence": "log-1", "locator": "L1"})
     assert judge(event).codes[0] == "semantic.coverage.missing"
     whole = mutated(event, "/judgments/-", judgment("c2", "log-1", "L1"))
@@ -105,7 +105,7 @@ def test_a_judgment_of_the_present_claim_and_bytes_is_current() -> None:
     [
         ("/judgments/0/claim_digest", OTHER, "claim text"),
         ("/judgments/0/selected_digest", OTHER, "evidence bytes"),
-        ("/output/text#/claims/0/text", "Checkout answered 404.", "claim text"),
+        ("/data/output/text#/claims/0/text", "Checkout answered 404.", "claim text"),
         ("/evidence/0/text", LOG.replace("500", "404"), "evidence bytes"),
         ("/evidence/0/locators/L1/lines", [1, 1], "evidence bytes"),
         ("/evidence/0/locators/L1/lines", [1, 3], "evidence bytes"),
@@ -115,6 +115,22 @@ def test_a_judgment_of_other_content_is_stale(path: str, value: Json, what: str)
     judged = judge(mutated(bound(good_event()), path, value))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["semantic.judgment.stale"])
     assert judged.violations[0].params["what"] == what
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code"),
+    [
+        ("/evidence/0/locators/L1/lines", [9, 9], "semantic.source.locator_outside"),
+        ("/evidence/0/locators", {}, "semantic.source.locator_unknown"),
+        ("/evidence/0/locators/L1", {"path": "/a"}, "semantic.source.locator_unread"),
+    ],
+)
+def test_a_judgment_on_a_part_that_cannot_be_had_is_not_called_stale(
+    path: str, value: Json, code: str
+) -> None:
+    event = mutated(bound(good_event()), "/scope/window_ms", REMOVED)
+    assert judge(event).accepted
+    assert judge(mutated(event, path, value)).codes == [code]
 
 
 def test_both_digests_of_a_judgment_may_be_stale() -> None:
@@ -235,7 +251,7 @@ def test_two_adjudications_of_one_pair_are_malformed() -> None:
 def test_an_adjudication_of_a_pair_that_is_not_cited_is_unknown() -> None:
     judged = judge(adjudicated("supports", FOR, AGAINST, locator="L9"))
     unknown = next(v for v in judged.violations if v.code == "semantic.coverage.unknown")
-    assert unknown.pointer == "/adjudications"
+    assert unknown.pointer == "/data/adjudications"
 
 
 def test_the_model_does_not_settle_its_own_case() -> None:

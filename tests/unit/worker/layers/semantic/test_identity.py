@@ -164,7 +164,7 @@ def test_a_policy_may_have_the_structure_judged_again() -> None:
 
 def test_a_forged_acceptance_is_found_by_judging_again() -> None:
     rules = policy(replay_upstream=True)
-    mine = judge(mutated(good_event(), "/output/text#/severity", "grave"), rules=rules)
+    mine = judge(mutated(good_event(), "/data/output/text#/severity", "grave"), rules=rules)
     receipt = mine.receipts["structured"].receipt
     forged = receipt.model_copy(update={"outcome": "accepted", "violations": ()})
     assert mismatches(on_parent(mine, seal(mine.material, forged))) == ["replay"]

@@ -24,6 +24,7 @@ from tests.cases import (
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.receipt import Receipt
+    from counterfoil_schemas.violation import Violation
     from tests.cases import Obj
 
 CHECKS = [
@@ -54,8 +55,8 @@ def all_wrong() -> Obj:
         ("/judgments/-", judgment("c1", "metric-1", "M1")),
         ("/judgments/0/relation", "contradicts"),
         ("/judgments/1/relation", "partial"),
-        ("/output/text#/claims/0/confidence_bps", 10_000),
-        ("/output/text#/severity", "low"),
+        ("/data/output/text#/claims/0/confidence_bps", 10_000),
+        ("/data/output/text#/severity", "low"),
     ]
     event = good_event()
     for path, value in changes:
@@ -88,13 +89,13 @@ def test_all_violations_are_reported_in_the_order_of_the_checks() -> None:
 def test_violations_of_one_check_follow_the_output() -> None:
     event = good_event()
     for claim in (1, 0):
-        path = f"/output/text#/claims/{claim}/citations/-"
+        path = f"/data/output/text#/claims/{claim}/citations/-"
         event = mutated(event, path, {"evidence": "metric-1", "locator": "M1"})
     for number in (0, 1):
         event = mutated(event, f"/evidence/{number}/approved", value=False)
     assert [v.pointer for v in judge(event).violations if v.code.startswith("semantic.access")] == [
-        "/output/text#/claims/0/citations/0",
-        "/output/text#/claims/0/citations/1",
+        "/data/output/text#/claims/0/citations/0",
+        "/data/output/text#/claims/0/citations/1",
     ]
 
 
@@ -106,6 +107,44 @@ def test_the_order_of_judgments_changes_no_violation() -> None:
         assert isinstance(judgments, list)
         receipts.append(judge(mutated(event, "/judgments", judgments[::turn])).last)
     assert receipts[0].violations == receipts[1].violations
+
+
+def many_opinions() -> list[Json]:
+    """Judgments with several faults of each kind: unknown, twice, stale, by relatives."""
+    digest = "sha256:" + "0" * 64
+    given = [
+        judgment(claim, evidence, locator, verifier=verifier, family="acme", claim_digest=digest)
+        for claim, evidence, locator in (("c2", "metric-1", "M1"), ("c1", "log-1", "L1"))
+        for verifier in ("z@1", "a@1", "z@1", "m@1", "a@1")
+    ]
+    return [*given, *(judgment(name, "log-1", "L1") for name in ("x3", "x1", "x2"))]
+
+
+def test_many_faults_of_judgments_have_one_order_whatever_order_they_came_in() -> None:
+    settled: list[Json] = [
+        {
+            "claim": claim,
+            "evidence": evidence,
+            "locator": locator,
+            "relation": "supports",
+            "adjudicator": "board@1",
+            "settles": [],
+        }
+        for claim, evidence, locator in (
+            ("c2", "metric-1", "M1"),
+            ("c1", "log-1", "L1"),
+            ("x9", "log-1", "L1"),
+            ("x8", "log-1", "L1"),
+        )
+    ]
+    rules = policy(attestation={"independent_verifiers": True, "bound_judgments": True})
+    found: list[tuple[Violation, ...]] = []
+    for turn in (1, -1):
+        event = mutated(good_event(), "/judgments", many_opinions()[::turn])
+        event = mutated(event, "/adjudications", settled[::turn])
+        found.append(judge(event, rules=rules).last.violations)
+    assert found[0] == found[1]
+    assert len(found[0]) == 34
 
 
 # --- size -------------------------------------------------------------------------------------
@@ -151,7 +190,7 @@ def test_many_faults_are_all_counted_and_the_first_ones_reported() -> None:
     judged = judge(event, shape=LARGE)
     assert judged.last.derived["violations_total"] == MANY
     assert judged.codes == ["semantic.coverage.missing"] * 1_000
-    assert judged.violations[0].pointer == "/output/text#/claims/0/citations/0"
+    assert judged.violations[0].pointer == "/data/output/text#/claims/0/citations/0"
 
 
 def test_many_judgments_on_one_pair_are_judged() -> None:
@@ -178,9 +217,9 @@ def test_a_long_chain_of_copies_has_one_origin() -> None:
     ]
     last: Obj = {**chain[-1], "locators": {"L1": lines(1, 1, START, START)}}
     event = mutated(good_event(), "/evidence", [*chain[:-1], last])
-    event = mutated(event, "/output/text#/claims/1", REMOVED)
-    event = mutated(event, "/output/text#/root_cause", {"claims": ["c1"]})
-    event = mutated(event, "/output/text#/claims/0/citations/0/evidence", last["id"])
+    event = mutated(event, "/data/output/text#/claims/1", REMOVED)
+    event = mutated(event, "/data/output/text#/root_cause", {"claims": ["c1"]})
+    event = mutated(event, "/data/output/text#/claims/0/citations/0/evidence", last["id"])
     event = mutated(event, "/judgments", [judgment("c1", f"e{MANY - 1}", "L1")])
     judged = judge(event, rules=policy(root_cause={"min_roots": 1}))
     assert judged.derived["roots"] == ["e0"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.cases import Judged, Obj
 
 START = 1_790_000_000_000
-CAUSE = "/output/text#/root_cause"
+CAUSE = "/data/output/text#/root_cause"
 ROOTS = "semantic.root_cause.too_few_roots"
 
 
@@ -36,7 +36,7 @@ def resting_on(*items: Obj) -> Obj:
     for number in (0, 1):
         name = items[number]["id"]
         cited: Json = {"evidence": name, "locator": "L"}
-        event = mutated(event, f"/output/text#/claims/{number}/citations", [cited])
+        event = mutated(event, f"/data/output/text#/claims/{number}/citations", [cited])
         event = mutated(event, f"/judgments/{number}/evidence", name)
         event = mutated(event, f"/judgments/{number}/locator", "L")
     return event
@@ -155,7 +155,7 @@ def test_the_policy_says_how_many_origins_it_takes(minimum: int, codes: list[str
     assert judged.codes == codes
     if codes:
         assert judged.violations[0].params == {"found": 2, "bound": 3}
-        assert judged.violations[0].pointer == "/output/text#/root_cause/claims"
+        assert judged.violations[0].pointer == "/data/output/text#/root_cause/claims"
 
 
 def test_only_the_evidence_of_the_claims_that_are_named_counts() -> None:

@@ -121,7 +121,7 @@ def test_bytes_and_parts_that_fit_are_accepted(path: str, value: Json) -> None:
 
 
 def test_a_citation_of_an_undeclared_part_is_rejected() -> None:
-    event = mutated(good_event(), "/output/text#/claims/0/citations/0/locator", "L2")
+    event = mutated(good_event(), "/data/output/text#/claims/0/citations/0/locator", "L2")
     judged = judge(mutated(event, "/judgments/0/locator", "L2"))
     assert judged.codes == ["semantic.source.locator_unknown"]
 

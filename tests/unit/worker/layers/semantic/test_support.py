@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from tests.cases import Obj
 
-ROOTLESS = "/output/text#/root_cause"
+ROOTLESS = "/data/output/text#/root_cause"
 
 
 def event() -> Obj:
@@ -66,7 +66,7 @@ def test_missing_unknown_unrelated_and_contradicting_are_four_different_violatio
 
 
 def test_a_valid_citation_under_an_unsupported_statement_is_rejected() -> None:
-    changed = mutated(event(), "/output/text#/claims/0/text", "The moon is made of cheese.")
+    changed = mutated(event(), "/data/output/text#/claims/0/text", "The moon is made of cheese.")
     judged = judge(mutated(changed, "/judgments/0/relation", "unrelated"))
     assert judged.receipts["structured"].receipt.outcome == "accepted"
     assert judged.codes == ["semantic.support.unrelated"]
@@ -91,14 +91,14 @@ def test_a_contradiction_is_not_averaged_away_by_support_beside_it() -> None:
 
 
 def test_a_second_source_against_a_claim_spoils_it_although_the_first_is_for_it() -> None:
-    path = "/output/text#/claims/0/citations/-"
+    path = "/data/output/text#/claims/0/citations/-"
     changed = mutated(event(), path, {"evidence": "metric-1", "locator": "M1"})
     both = mutated(changed, "/judgments/-", judgment("c1", "metric-1", "M1"))
     assert judge(both).accepted
     against = judgment("c1", "metric-1", "M1", relation="contradicts")
     judged = judge(mutated(changed, "/judgments/-", against))
     assert judged.codes == ["semantic.support.contradicted"]
-    assert judged.violations[0].pointer == "/output/text#/claims/0/citations/1"
+    assert judged.violations[0].pointer == "/data/output/text#/claims/0/citations/1"
     assert judged.last.derived["claims_supported"] == 1
 
 
@@ -120,21 +120,23 @@ def test_a_rejection_is_stronger_than_a_review() -> None:
 
 
 def test_a_claim_without_any_citation_has_a_code_of_its_own() -> None:
-    changed = mutated(event(), "/output/text#/claims/0/citations", [])
+    changed = mutated(event(), "/data/output/text#/claims/0/citations", [])
     judged = judge(mutated(changed, "/judgments/0", REMOVED))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["semantic.support.uncited"])
-    assert judged.violations[0].pointer == "/output/text#/claims/0"
+    assert judged.violations[0].pointer == "/data/output/text#/claims/0"
 
 
 def background() -> Obj:
     """The event with a second, neutral citation of the first claim."""
-    path = "/output/text#/claims/0/citations/-"
+    path = "/data/output/text#/claims/0/citations/-"
     changed = mutated(event(), path, {"evidence": "metric-1", "locator": "M1"})
     return mutated(changed, "/judgments/-", judgment("c1", "metric-1", "M1", relation="unrelated"))
 
 
 def test_a_neutral_citation_is_a_fault_in_strict_mode_only() -> None:
-    assert judge(background()).codes == ["semantic.support.unrelated"]
+    strict = judge(background())
+    assert strict.codes == ["semantic.support.unrelated"]
+    assert strict.derived["claims_supported"] == 1
     receipt = judge(background(), rules=policy(citation_mode="background")).receipts["semantic"]
     assert receipt.receipt.outcome == "accepted"
     assert receipt.receipt.derived["citation_precision_bps"] == 6_666
@@ -156,20 +158,23 @@ def test_a_neutral_citation_never_counts_as_support() -> None:
     ],
 )
 def test_background_mode_forgives_nothing_else(relation: str, code: str) -> None:
-    changed = mutated(background(), "/judgments/0/relation", relation)
-    assert judge(changed, rules=policy(citation_mode="background")).codes == [code]
+    changed = mutated(background(), "/judgments/0/relation", "unrelated")
+    changed = mutated(changed, "/judgments/2/relation", relation)
+    judged = judge(changed, rules=policy(citation_mode="background"))
+    assert judged.codes == [code]
+    assert judged.derived["claims_supported"] == 1
 
 
 # --- something to check -----------------------------------------------------------------------
 
 
 def test_an_output_without_claims_is_not_accepted_for_lack_of_faults() -> None:
-    changed = mutated(event(), "/output/text#/claims", [])
+    changed = mutated(event(), "/data/output/text#/claims", [])
     changed = mutated(changed, "/judgments", [])
     judged = judge(changed)
     assert judged.codes == ["semantic.support.too_few_claims"]
     assert judged.last.derived["answer"] == "ABSTAIN"
-    assert judged.violations[0].pointer == "/output/text#/claims"
+    assert judged.violations[0].pointer == "/data/output/text#/claims"
 
 
 @pytest.mark.parametrize(("bound", "fits"), [(0, True), (2, True), (3, False)])

@@ -38,9 +38,9 @@ FAULTS: list[tuple[str, str, object]] = [
     ("structured.contract", "/contract", "other@1"),
     ("structured.ending", "/output/finish_reason", "length"),
     ("structured.json", "/output/text", '{"claims": ['),
-    ("structured.schema", "/output/text#/severity", "grave"),
-    ("structured.claims", "/output/text#/claims/0/id", ""),
-    ("structured.citations", "/output/text#/claims/0/citations/0/evidence", "nowhere"),
+    ("structured.schema", "/data/output/text#/severity", "grave"),
+    ("structured.claims", "/data/output/text#/claims/0/id", ""),
+    ("structured.citations", "/data/output/text#/claims/0/citations/0/evidence", "nowhere"),
 ]
 """A fault for each check that one place of the event can have."""
 
@@ -76,7 +76,7 @@ def test_the_first_failure_ends_and_the_rest_is_not_run_with_the_reason(position
 
 def test_an_invariant_is_looked_at_after_the_schema_and_before_the_claims() -> None:
     rule: Obj = {"id": "few", "cel": "size(output.claims) < 2", "message": "at most one claim"}
-    event = mutated(good_event(), "/output/text#/claims/0/id", "")
+    event = mutated(good_event(), "/data/output/text#/claims/0/id", "")
     judged = judge(event, shape=contract(invariants=[rule]))
     assert judged.codes == ["structured.invariant.failed"]
     assert judged.check("structured.claims") == ("not_run", "structured.invariants failed")

@@ -128,8 +128,8 @@ def test_a_limit_holds_at_its_bound_and_not_beyond(limit: str, bound: int, text:
 @pytest.mark.parametrize(
     ("path", "value", "where", "keyword"),
     [
-        ("/output/text#/severity", "grave", "/output/text#/severity", "enum"),
-        ("/output/text#/claims", REMOVED, "/output/text#", "required"),
+        ("/data/output/text#/severity", "grave", "/data/output/text#/severity", "enum"),
+        ("/data/output/text#/claims", REMOVED, "/data/output/text#", "required"),
     ],
 )
 def test_a_value_that_fails_the_schema_is_rejected_with_its_place(
@@ -143,22 +143,22 @@ def test_a_value_that_fails_the_schema_is_rejected_with_its_place(
 
 def test_formats_are_asserted() -> None:
     shape = contract(json_schema={"properties": {"at": {"type": "string", "format": "date"}}})
-    dated = mutated(good_event(), "/output/text#/at", "2026-02-28")
+    dated = mutated(good_event(), "/data/output/text#/at", "2026-02-28")
     assert judge(dated, shape=shape).accepted
-    undated = mutated(good_event(), "/output/text#/at", "2026-02-30")
+    undated = mutated(good_event(), "/data/output/text#/at", "2026-02-30")
     assert judge(undated, shape=shape).codes == ["structured.schema.violated"]
 
 
 def test_no_more_than_twenty_faults_of_the_schema_are_reported_and_all_are_counted() -> None:
     shape = contract(json_schema={"properties": {"n": {"items": {"type": "string"}}}})
-    event = mutated(good_event(), "/output/text#/n", list(range(30)))
+    event = mutated(good_event(), "/data/output/text#/n", list(range(30)))
     judged = judge(event, shape=shape)
     assert judged.codes == ["structured.schema.violated"] * 20
     assert judged.last.derived["faults"] == 30
 
 
 def test_an_integer_of_any_size_is_read_and_left_to_the_schema() -> None:
-    event = mutated(good_event(), "/output/text#/number", 10**40)
+    event = mutated(good_event(), "/data/output/text#/number", 10**40)
     assert judge(event).accepted
 
 
@@ -191,7 +191,7 @@ def test_every_broken_invariant_is_reported_in_the_contracts_order() -> None:
 
 def test_an_integer_that_the_rules_cannot_hold_is_not_computed() -> None:
     rule: Obj = {"id": "rule", "cel": "output.number > 1", "message": "as agreed"}
-    event = mutated(good_event(), "/output/text#/number", 10**40)
+    event = mutated(good_event(), "/data/output/text#/number", 10**40)
     judged = judge(event, shape=contract(invariants=[rule]))
     assert judged.codes == ["structured.invariant.not_computed"]
 
@@ -234,9 +234,9 @@ MISFITS: list[tuple[str, Json]] = [
 
 @pytest.mark.parametrize(("path", "value"), MISFITS, ids=str)
 def test_a_part_of_another_shape_than_the_view_reads_is_rejected(path: str, value: Json) -> None:
-    judged = judge(mutated(good_event(), f"/output/text#{path}", value))
+    judged = judge(mutated(good_event(), f"/data/output/text#{path}", value))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.view.mismatch"])
-    assert judged.violations[0].pointer.startswith("/output/text#/")
+    assert judged.violations[0].pointer.startswith("/data/output/text#/")
 
 
 FITS: list[tuple[str, Json]] = [
@@ -255,21 +255,21 @@ FITS: list[tuple[str, Json]] = [
 
 @pytest.mark.parametrize(("path", "value"), FITS, ids=str)
 def test_a_part_that_is_absent_is_empty(path: str, value: Json) -> None:
-    judged = judge(mutated(good_event(), f"/output/text#{path}", value))
+    judged = judge(mutated(good_event(), f"/data/output/text#{path}", value))
     assert judged.receipts["structured"].receipt.outcome == "accepted"
 
 
 @pytest.mark.parametrize("path", ["/claims/0/text", "/claims/0/id"])
 def test_a_claim_has_an_id_and_a_text(path: str) -> None:
-    judged = judge(mutated(good_event(), f"/output/text#{path}", REMOVED))
+    judged = judge(mutated(good_event(), f"/data/output/text#{path}", REMOVED))
     assert judged.codes == ["structured.view.mismatch"]
 
 
 def test_a_cause_that_stands_beside_the_claims_is_absent_when_it_is_not_there() -> None:
     shape = contract(view={"root_cause": "/causes"})
-    without = mutated(good_event(), "/output/text#/root_cause", REMOVED)
+    without = mutated(good_event(), "/data/output/text#/root_cause", REMOVED)
     assert judge(without, shape=shape).check("behavior.identity")[0] == "pass"
-    named = mutated(without, "/output/text#/causes", ["c1", "c2"])
+    named = mutated(without, "/data/output/text#/causes", ["c1", "c2"])
     assert judge(named, shape=shape).derived["roots"] == ["log-1", "metric-1"]
 
 
@@ -306,13 +306,13 @@ def test_a_view_reads_another_shape() -> None:
 
 
 def test_two_claims_with_one_id_are_rejected() -> None:
-    judged = judge(mutated(good_event(), "/output/text#/claims/1/id", "c1"))
+    judged = judge(mutated(good_event(), "/data/output/text#/claims/1/id", "c1"))
     assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.claim.duplicate"])
-    assert judged.violations[0].pointer == "/output/text#/claims/1"
+    assert judged.violations[0].pointer == "/data/output/text#/claims/1"
 
 
 def test_a_citation_of_evidence_that_the_event_does_not_carry_is_rejected() -> None:
-    path = "/output/text#/claims/0/citations/0"
+    path = "/data/output/text#/claims/0/citations/0"
     judged = judge(mutated(good_event(), f"{path}/evidence", "log-9"))
     assert (judged.last.outcome, judged.codes) == (
         "rejected",

@@ -14,13 +14,17 @@ if TYPE_CHECKING:
 
 @check("behavior.effect", version=1, step=50)
 def effect(trace: Trace) -> Finding:
-    """Ask for exactly one effect of what succeeded, and at most one of what failed."""
+    """Ask for exactly one effect of what succeeded, at most one of what failed, none of reading."""
     return found(_miscounted(trace))
 
 
 def _miscounted(trace: Trace) -> Iterator[Violation]:
     for where, run in placed("executions", trace.behavior.executions):
         count = len(trace.effects_of(run))
+        if run.tool in trace.reading:
+            if count:
+                yield violation("behavior.effect.unexpected", where, execution=run.id, tool=run.tool)
+            continue
         if count == 0 and run.status == "succeeded":
             yield violation("behavior.effect.missing", where, execution=run.id)
         if count > 1:

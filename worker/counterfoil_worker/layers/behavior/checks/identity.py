@@ -59,7 +59,7 @@ def _attestation(trace: Trace) -> Iterator[Violation]:
     )
     for section, need, items in sections:
         if items and need == "other_party" and trace.case.attested_by == "producer":
-            where = f"/behavior/{section}"
+            where = f"/data/behavior/{section}"
             yield violation("behavior.identity.self_attested", where, section=section)
 
 

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.judgment import Judgment
     from counterfoil_worker.layers.semantic.case import SemanticCase
+    from counterfoil_worker.layers.semantic.verdicts import Triple
 
-_JUDGMENTS = "/judgments"
-_ADJUDICATIONS = "/adjudications"
+_JUDGMENTS = "/data/judgments"
+_ADJUDICATIONS = "/data/adjudications"
 
 
 def _missing(case: SemanticCase) -> Iterator[Violation]:
@@ -71,22 +72,27 @@ def _selected(case: SemanticCase, judgment: Judgment) -> bytes | None:
         return None
 
 
+def _wanted(case: SemanticCase) -> Iterator[tuple[Triple, Judgment]]:
+    """Judgments that were asked for: by citation, then by verifier, whatever order they came in."""
+    for triple in case.triples:
+        for judgment in sorted(case.judged.get(triple, ()), key=lambda j: j.verifier):
+            yield triple, judgment
+
+
 def _unbound(case: SemanticCase) -> Iterator[Violation]:
     """Without both digests a stale judgment cannot be told from a current one."""
     if not case.policy.attestation.bound_judgments:
         return
-    for triple in case.triples:
-        for judgment in case.judged.get(triple, ()):
-            if judgment.claim_digest is None or judgment.selected_digest is None:
-                names = {"verifier": judgment.verifier, **triple._asdict()}
-                yield violation("semantic.judgment.unbound", _JUDGMENTS, **names)
+    for triple, judgment in _wanted(case):
+        if judgment.claim_digest is None or judgment.selected_digest is None:
+            names = {"verifier": judgment.verifier, **triple._asdict()}
+            yield violation("semantic.judgment.unbound", _JUDGMENTS, **names)
 
 
 def _current(case: SemanticCase) -> Iterator[Violation]:
     texts = {claim.id: claim.text for claim in case.extraction.claims}
-    for triple in case.triples:
-        for judgment in case.judged.get(triple, ()):
-            yield from _stale(case, judgment, texts[triple.claim])
+    for triple, judgment in _wanted(case):
+        yield from _stale(case, judgment, texts[triple.claim])
 
 
 def _independent(case: SemanticCase) -> Iterator[Violation]:

@@ -92,7 +92,7 @@ def _rule(case: SemanticCase, rule: DerivedValue) -> Iterator[Violation]:
             yield from _compare(case, rule, value)
         case NotComputed(reason):
             code = "semantic.derived.not_computed"
-            yield violation(code, "/impact", name=rule.name, problem=reason)
+            yield violation(code, "/data/impact", name=rule.name, problem=reason)
 
 
 def _measurement(case: SemanticCase) -> Iterator[Violation]:

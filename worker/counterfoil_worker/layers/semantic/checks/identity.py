@@ -48,21 +48,21 @@ def _rules(case: SemanticCase) -> Iterator[Violation]:
     if policy.contract not in (case.contract.ref, case.contract_digest):
         yield violation(
             "semantic.identity.contract_mismatch",
-            "/policy",
+            "/data/policy",
             expected=policy.contract,
             found=case.contract.ref,
         )
     if policy.task not in (None, scope.task):
         task = scope.task or "none"
         yield violation(
-            "semantic.identity.task_mismatch", "/scope/task", expected=policy.task or "", found=task
+            "semantic.identity.task_mismatch", "/data/scope/task", expected=policy.task or "", found=task
         )
     if policy.tenant not in (None, case.tenant):
-        yield violation("semantic.identity.tenant_mismatch", "/policy")
+        yield violation("semantic.identity.tenant_mismatch", "/data/policy")
     if policy.validator != VALIDATOR_VERSION:
         yield violation(
             "semantic.identity.validator_mismatch",
-            "/policy",
+            "/data/policy",
             expected=policy.validator,
             found=VALIDATOR_VERSION,
         )
@@ -73,7 +73,7 @@ def _manifest(case: SemanticCase) -> Iterator[Violation]:
     bound = {"contract": case.contract.manifest, "scope": case.generation.scope.manifest}
     for declared_by, digest in bound.items():
         if digest not in (None, case.manifest):
-            at = "/scope/manifest" if declared_by == "scope" else "/evidence"
+            at = "/data/scope/manifest" if declared_by == "scope" else "/data/evidence"
             yield violation("semantic.identity.manifest_mismatch", at, declared_by=declared_by)
 
 
@@ -92,7 +92,7 @@ def _attested(case: SemanticCase) -> Iterator[Violation]:
     }
     for section, by_producer in own.items():
         if by_producer:
-            yield violation("semantic.identity.self_attested", f"/{section}", section=section)
+            yield violation("semantic.identity.self_attested", f"/data/{section}", section=section)
 
 
 @check("semantic.identity", version=1, step=10)

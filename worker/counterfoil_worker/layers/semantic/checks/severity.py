@@ -34,7 +34,7 @@ def _unmeasured(rule: SeverityRule, impact: Impact) -> Iterator[Violation]:
     names = dict.fromkeys(t.measure for level in rule.levels for t in level.any)
     for name in names:
         if impact.measure(name) is None:
-            yield violation("semantic.severity.unmeasured", "/impact", measure=name)
+            yield violation("semantic.severity.unmeasured", "/data/impact", measure=name)
 
 
 def measurement_faults(case: SemanticCase, impact: Impact) -> Iterator[Violation]:
@@ -42,12 +42,12 @@ def measurement_faults(case: SemanticCase, impact: Impact) -> Iterator[Violation
     if impact.origin == "model_derived":
         yield violation(
             "semantic.severity.not_independent",
-            "/impact/origin",
+            "/data/impact/origin",
             impact=impact.id,
             origin=impact.origin,
         )
     if case.generation.scope.snapshot not in (None, impact.snapshot):
-        yield violation("semantic.severity.snapshot_mismatch", "/impact", impact=impact.id)
+        yield violation("semantic.severity.snapshot_mismatch", "/data/impact", impact=impact.id)
 
 
 def _declared(case: SemanticCase, computed: Severity) -> Iterator[Violation]:
@@ -67,7 +67,7 @@ def severity(case: SemanticCase) -> Finding:
     if rule is None:
         return not_run("the policy has no severity rule")
     if impact is None:
-        return found([violation("semantic.severity.unmeasured", "/impact", measure="impact")])
+        return found([violation("semantic.severity.unmeasured", "/data/impact", measure="impact")])
     faults = [*_unmeasured(rule, impact), *measurement_faults(case, impact)]
     if faults:
         return found(faults)

@@ -23,7 +23,7 @@ def _items(case: SemanticCase) -> Iterator[Violation]:
     """Ids are unique, and bytes hash to the digest that the item declares."""
     seen: set[str] = set()
     for number, item in enumerate(case.generation.evidence):
-        at = pointer("evidence", number)
+        at = pointer("data", "evidence", number)
         if item.id in seen:
             yield violation("semantic.source.duplicate", at, evidence=item.id)
         seen.add(item.id)
@@ -39,9 +39,9 @@ def _items(case: SemanticCase) -> Iterator[Violation]:
 def _lineage(case: SemanticCase) -> Iterator[Violation]:
     """Provenance leads to items of the event, and never in a circle."""
     for name, parent in unknown_parents(case.items):
-        yield violation("semantic.source.parent_unknown", "/evidence", evidence=name, parent=parent)
+        yield violation("semantic.source.parent_unknown", "/data/evidence", evidence=name, parent=parent)
     for name in in_cycles(case.items):
-        yield violation("semantic.source.provenance_cycle", "/evidence", evidence=name)
+        yield violation("semantic.source.provenance_cycle", "/data/evidence", evidence=name)
 
 
 def _undeclared(case: SemanticCase) -> Iterator[Violation]:

@@ -35,7 +35,7 @@ def claims(case: StructuredCase) -> Finding:
         )
     bound = case.known.contract.limits.max_claims
     if len(extraction.claims) > bound:
-        at = "/output/text"
+        at = "/data/output/text"
         return found(
             [violation("structured.output.too_large", at, limit="max_claims", bound=bound)]
         )

@@ -37,7 +37,7 @@ def declined(output: Output) -> bool:
 def ending(case: StructuredCase) -> Finding:
     """Declining is a legitimate end where the contract allows it; other ends must be listed."""
     output, contract = case.generation.output, case.known.contract
-    at = "/output/finish_reason"
+    at = "/data/output/finish_reason"
     if declined(output):
         allowed = contract.refusal == "allowed"
         return found([] if allowed else [violation("structured.refusal.forbidden", at)])

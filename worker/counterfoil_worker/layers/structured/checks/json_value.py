@@ -26,7 +26,7 @@ def _limit(kind: JsonTextKind, limits: Limits) -> tuple[str, int] | None:
 
 
 def _refused(error: JsonTextError, limits: Limits) -> Violation:
-    at = "/output/text"
+    at = "/data/output/text"
     limit = _limit(error.kind, limits)
     if limit is not None:
         return violation("structured.output.too_large", at, limit=limit[0], bound=limit[1])
@@ -43,7 +43,7 @@ def json_value(case: StructuredCase) -> Finding:
     contract, said = case.known.contract, case.generation.output.media_type
     essence = (said or contract.media_type).partition(";")[0].strip().lower()
     if essence != contract.media_type:
-        at, expected = "/output/media_type", contract.media_type
+        at, expected = "/data/output/media_type", contract.media_type
         return found(
             [violation("structured.output.media_type", at, expected=expected, found=essence)]
         )
