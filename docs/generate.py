@@ -5,21 +5,33 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import json
+import re
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from counterfoil_schemas.catalogue import CATALOGUE, Rule
+from counterfoil_schemas.contract import OutputContract
+from counterfoil_schemas.event import GenerationEvent
+from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.receipt import Statement
+from counterfoil_schemas.result import ResultEvent
+from counterfoil_worker.settings import PREFIX, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from counterfoil_schemas.wire import Wire
 
 FOLDER: Final = Path(__file__).parent
 
-_HEAD: Final = """# Violation codes
 
-Generated from the catalogue in `counterfoil_schemas.catalogue` by `python docs/generate.py`.
-
-A code never changes its meaning. *Leads to* is the outcome of the layer, *asks for* the
-disposition. The type of a violation is `urn:counterfoil:violation:` followed by its code.
-"""
+def _head(page: str) -> str:
+    """What stands above a page's tables."""
+    return (FOLDER / "heads" / f"{page}.md").read_text(encoding="utf-8")
 
 
 def _row(rule: Rule) -> str:
@@ -30,7 +42,7 @@ def _row(rule: Rule) -> str:
 
 def violations() -> str:
     """The page of violation codes, a table a layer."""
-    lines = [_HEAD]
+    lines = [_head("violations")]
     for prefix in dict.fromkeys(code.partition(".")[0] for code in CATALOGUE):
         lines += [f"## {prefix}", "", "| code | title | detail | leads to | asks for | next |"]
         lines += ["|---|---|---|---|---|---|"]
@@ -39,7 +51,109 @@ def violations() -> str:
     return "\n".join(lines)
 
 
-PAGES: Final = {"violations.md": violations}
+def _plain(text: str | None) -> str:
+    """A docstring as Markdown."""
+    return inspect.cleandoc(text or "").replace("``", "`")
+
+
+def _type(schema: Mapping[str, object]) -> str:  # noqa: PLR0911 - a line a shape
+    """A field's JSON Schema in a few words."""
+    match schema:
+        case {"pattern": str(pattern)} if pattern.startswith("^sha256:"):
+            return "digest"
+        case {"$ref": str(ref)}:
+            name = ref.rpartition("/")[2]
+            return f"[{name}](#{name.lower()})"
+        case {"anyOf": [*options]}:
+            kept = [_type(one) for one in options if one != {"type": "null"}]
+            return " or ".join(dict.fromkeys(kept))
+        case {"const": value}:
+            return f"`{value}`"
+        case {"enum": [*values]}:
+            return ", ".join(f"`{value}`" for value in values)
+        case {"type": "array", "prefixItems": [*items]}:
+            return f"array of {len(items)}: {_type(items[0])}"
+        case {"type": "array", "items": dict(items)}:
+            return f"array of {_type(items)}"
+        case {"type": "object", "additionalProperties": dict(values)}:
+            return f"object of {_type(values)}"
+        case {"type": str(kind)}:
+            return f"{kind}{_bounds(schema)}"
+        case _:
+            return "JSON"
+
+
+def _bounds(schema: Mapping[str, object]) -> str:
+    words = {"minimum": ">=", "maximum": "<=", "minLength": "length >=", "maxLength": "length <="}
+    said = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
+    return f" ({', '.join(said)})" if said else ""
+
+
+def _default(name: str, schema: Mapping[str, object], required: Collection[str]) -> str:
+    if name in required:
+        return "required"
+    value = schema.get("default")
+    plain = isinstance(value, str | int | bool) and not isinstance(value, dict)
+    return f"`{json.dumps(value)}`" if plain else ""
+
+
+def _model(name: str, schema: dict[str, Any]) -> list[str]:
+    lines = [f"### {name}", "", _plain(schema.get("description")), ""]
+    fields: dict[str, dict[str, object]] = schema.get("properties", {})
+    lines += ["| field | type | default |", "|---|---|---|"]
+    required = schema.get("required", [])
+    for field, shape in fields.items():
+        lines.append(f"| `{field}` | {_type(shape)} | {_default(field, shape, required)} |")
+    return [*lines, ""]
+
+
+_SECTIONS: Final[Mapping[str, type[Wire]]] = {
+    "Generation event": GenerationEvent,
+    "Output contract": OutputContract,
+    "Policy": Policy,
+    "Receipt": Statement,
+    "Result event": ResultEvent,
+}
+
+
+def _reached(name: str, parts: Mapping[str, dict[str, Any]], seen: list[str]) -> None:
+    """Add a model and those that it refers to, in the order in which a reader meets them."""
+    if name in seen or parts[name].get("type") != "object":
+        return
+    seen.append(name)
+    for ref in re.findall(r"#/\$defs/(\w+)", json.dumps(parts[name].get("properties", {}))):
+        _reached(ref, parts, seen)
+
+
+def wire_contract() -> str:
+    """Every field of what goes in and comes out."""
+    lines, seen = [_head("wire-contract")], list[str]()
+    for title, model in _SECTIONS.items():
+        schema = model.model_json_schema()
+        parts = {model.__name__: schema, **schema.get("$defs", {})}
+        before = len(seen)
+        _reached(model.__name__, parts, seen)
+        lines += [f"## {title}", ""]
+        lines += [line for name in seen[before:] for line in _model(name, parts[name])]
+    return "\n".join(lines)
+
+
+def settings() -> str:
+    """Every variable that an operator can set."""
+    lines = [_head("settings").rstrip()]
+    for field in dataclasses.fields(Settings):
+        default = "" if field.default in (None, "") else f"`{field.default}`"
+        name = f"`{PREFIX}{field.name.upper()}`"
+        unit, meaning = field.metadata["unit"], field.metadata["meaning"]
+        lines.append(f"| {name} | {default} | {unit} | {meaning} |")
+    return "\n".join([*lines, ""])
+
+
+PAGES: Final = {
+    "violations.md": violations,
+    "wire-contract.md": wire_contract,
+    "settings.md": settings,
+}
 
 
 def main(arguments: list[str]) -> int:
