@@ -13,9 +13,8 @@ ObjectVersion = Annotated[int, Field(ge=1, le=999_999_999)]
 
 
 class NamedObject(Wire):
-    """What contracts and policies have in common. ``kind`` tells them apart in a file."""
+    """What contracts and policies have in common. Each has a ``kind`` that tells them apart."""
 
-    kind: str
     name: ObjectName
     version: ObjectVersion
 
@@ -30,5 +29,5 @@ class NamedObject(Wire):
         So a release that adds a field with a default changes neither the bytes nor the digest of
         an object that was put before. It also means that a default never changes.
         """
-        written = self.model_dump(mode="json", exclude_defaults=True)
-        return {"kind": self.kind, **written}
+        kind = self.model_dump(mode="json", include={"kind"})
+        return {**kind, **self.model_dump(mode="json", exclude_defaults=True)}
