@@ -374,7 +374,7 @@ def test_a_chosen_port_that_is_taken_meanwhile_is_chosen_anew(
         probe.bind(("127.0.0.1", 0))
         free: int = probe.getsockname()[1]
     choices = iter([held_port, free])
-    monkeypatch.setattr("counterfoil_worker.server._choose_port", lambda: next(choices))
+    monkeypatch.setattr("counterfoil_worker.server.place.choose_port", lambda: next(choices))
     with EmbeddedServer.start(port=0) as server:
         assert urlsplit(server.url()).port == free
 
@@ -447,7 +447,7 @@ def test_a_refused_setting_shows_the_end_of_the_log_and_leaves_no_directory() ->
 def test_a_program_that_never_answers_is_ended_and_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("counterfoil_worker.server.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("counterfoil_worker.server.embedded.CONNECT_SECONDS", 0.5)
     program = make_program(tmp_path / "mute", '#!/bin/sh\necho "I am $$"\nexec sleep 600\n')
     with pytest.raises(ServerStartError, match="does not answer after") as caught:
         EmbeddedServer.start(tmp_path / "data", binary=program)

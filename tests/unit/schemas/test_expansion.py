@@ -53,7 +53,7 @@ def test_what_is_absent_or_has_its_default_is_not_in_the_expanded_form() -> None
     assert isinstance(expanded, dict)
     assert "adjudications" not in expanded
     written = mutated(event, "/adjudications", [])
-    written = mutated(written, "/evidence/0/deleted", False)
+    written = mutated(written, "/evidence/0/deleted", value=False)
     assert expand(generation(written)) == expand(generation(event))
 
 

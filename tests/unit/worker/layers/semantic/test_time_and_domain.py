@@ -63,7 +63,9 @@ def test_a_reversed_observation_is_malformed_without_a_window_too() -> None:
 
 def test_a_part_that_two_claims_cite_is_reported_once() -> None:
     event = mutated(
-        good_event(), "/data/output/text#/claims/1/citations/-", {"evidence": "log-1", "locator": "L1"}
+        good_event(),
+        "/data/output/text#/claims/1/citations/-",
+        {"evidence": "log-1", "locator": "L1"},
     )
     event = mutated(event, "/judgments/-", judgment("c2", "log-1", "L1"))
     assert judge(event).accepted

@@ -23,7 +23,9 @@ def _miscounted(trace: Trace) -> Iterator[Violation]:
         count = len(trace.effects_of(run))
         if run.tool in trace.reading:
             if count:
-                yield violation("behavior.effect.unexpected", where, execution=run.id, tool=run.tool)
+                yield violation(
+                    "behavior.effect.unexpected", where, execution=run.id, tool=run.tool
+                )
             continue
         if count == 0 and run.status == "succeeded":
             yield violation("behavior.effect.missing", where, execution=run.id)

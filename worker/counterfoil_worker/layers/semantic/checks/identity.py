@@ -55,7 +55,10 @@ def _rules(case: SemanticCase) -> Iterator[Violation]:
     if policy.task not in (None, scope.task):
         task = scope.task or "none"
         yield violation(
-            "semantic.identity.task_mismatch", "/data/scope/task", expected=policy.task or "", found=task
+            "semantic.identity.task_mismatch",
+            "/data/scope/task",
+            expected=policy.task or "",
+            found=task,
         )
     if policy.tenant not in (None, case.tenant):
         yield violation("semantic.identity.tenant_mismatch", "/data/policy")

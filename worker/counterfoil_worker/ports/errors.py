@@ -1,0 +1,19 @@
+"""How the world fails: the run stays undecided, and nothing was concluded."""
+
+from __future__ import annotations
+
+
+class PortError(Exception):
+    """The world did not give what the core needed; the run stays undecided."""
+
+
+class UnavailableError(PortError):
+    """The store did not answer in time, or refuses writes. Try again when it is back."""
+
+
+class CorruptError(PortError):
+    """Stored bytes do not hash to the digest that names them, or a key is not ours any more."""
+
+
+class NameTakenError(PortError):
+    """The name and version are already bound to other content; choose the next version."""
