@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -12,7 +13,7 @@ import click
 from counterfoil_worker.cli.options import as_json, examples, tenant_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from counterfoil_producers.bundle import Bundle
@@ -69,13 +70,12 @@ def check(
     from counterfoil_worker.cli.in_process import Desk
     from counterfoil_worker.cli.sources import find_bundle, read_events
 
-    # What is refused at the door is in the answers; failures of our own still show.
-    logging.getLogger("counterfoil_worker.dispatcher").setLevel(logging.ERROR)
     rules, events = find_bundle(source, bundle), read_events(source)
     desk = Desk(tenant, as_of_ms)
     _lay_out(desk, rules)
     answers: list[Answer] = []
-    with _progress(desk.check(events), len(events), hidden=as_json) as progress:
+    shown = _progress(desk.check(events), len(events), hidden=as_json)
+    with _only_failures_of_our_own(), shown as progress:
         for answer in progress:
             answers.append(answer)
             if as_json:
@@ -85,6 +85,18 @@ def check(
     if not as_json:
         write_answers(answers)
     return worst(answers)
+
+
+@contextmanager
+def _only_failures_of_our_own() -> Generator[None]:
+    """What is refused at the door is in the answers, so the intake need not warn of it as well."""
+    intake = logging.getLogger("counterfoil_worker.dispatcher")
+    level = intake.level
+    intake.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        intake.setLevel(level)
 
 
 def _progress(

@@ -253,6 +253,27 @@ def test_a_declared_value_is_the_one_that_the_rule_computes(
         assert judged.last.outcome == ("indeterminate" if undecided else "rejected")
 
 
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (161, 161),
+        ("many", "many"),
+        (True, True),
+        (160.5, "a value of another type or range"),
+        ([160], "a value of another type or range"),
+        (2**53 - 1, 2**53 - 1),
+        (2**53, "a value of another type or range"),
+        (-(10**40), "a value of another type or range"),
+    ],
+    ids=str,
+)
+def test_a_mismatch_repeats_what_was_declared_where_that_is_short_and_exact(
+    declared: Json, said: str | int
+) -> None:
+    found = derived(SUM, "int", declared).violations[0]
+    assert found.params == {"name": "total", "declared": said, "computed": 160}
+
+
 def test_a_rule_is_computed_over_the_events_own_measurement() -> None:
     for users, total in ((120, 160), (121, 161)):
         event = mutated(good_event(), "/impact/affected_users", users)

@@ -227,7 +227,9 @@ def test_the_task_of_the_scope_is_the_policys() -> None:
     event = mutated(good_event(), "/scope/task", "triage")
     assert judge(event, rules=policy(task="triage")).accepted
     assert judge(event, rules=policy()).accepted
-    assert judge(event, rules=policy(task="other")).codes == ["semantic.identity.task_mismatch"]
+    other = judge(event, rules=policy(task="other"))
+    assert other.codes == ["semantic.identity.task_mismatch"]
+    assert other.violations[0].params == {"expected": "other", "found": "triage"}
 
 
 def test_an_event_that_names_another_contract_than_the_runs_is_malformed() -> None:
@@ -289,6 +291,9 @@ def test_scope_and_contract_bind_the_list_of_evidence(path: str, value: Json) ->
             assert judged.codes == ["structured.citation.unknown_evidence"]
         else:
             assert judged.codes == ["semantic.identity.manifest_mismatch"]
+            found = judged.violations[0]
+            scoped = found.params["declared_by"] == "scope"
+            assert found.pointer == ("/data/scope/manifest" if scoped else "/data/evidence")
 
 
 def test_the_order_of_the_evidence_has_no_meaning() -> None:
@@ -320,6 +325,21 @@ def test_judgments_by_another_party_are_enough() -> None:
     assert receipt.outcome == "accepted"
     parties = {entry.attested_by for entry in receipt.inputs if entry.name == "judgments"}
     assert parties == {"key:verifier/1"}
+
+
+def test_each_party_that_vouches_for_judgments_is_named_in_a_stable_order() -> None:
+    mine = judge(good_event())
+    inputs = fixed(mine)
+    orders: list[list[str]] = []
+    for parties in (("key:verifier/2", "key:verifier/1"), ("key:verifier/1", "key:verifier/2")):
+        judgments = tuple(
+            entry.model_copy(update={"attested_by": party})
+            for entry, party in zip(inputs.judgments, parties, strict=True)
+        )
+        body = inputs.model_copy(update={"judgments": judgments}).canonical()
+        receipt = gate(mine.material, mine.receipts["structured"], body)
+        orders.append([e.attested_by for e in receipt.inputs if e.name == "judgments"])
+    assert orders == [["key:verifier/1", "key:verifier/2"]] * 2
 
 
 def test_one_judgment_of_the_producers_own_among_others_is_not_enough() -> None:
