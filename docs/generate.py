@@ -56,14 +56,25 @@ def _plain(text: str | None) -> str:
     return inspect.cleandoc(text or "").replace("``", "`")
 
 
+_PATTERNS: Final[Mapping[str, str]] = {
+    r"^sha256:[0-9a-f]{64}$": "digest",
+    r"\A[a-z0-9][a-z0-9-]{0,62}\z": "name: lowercase letters, digits, hyphens; at most 63",
+    r"\A(?:[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,8}|sha256:[0-9a-f]{64})\z": "`name@version` or digest",
+    r"\A[^@\s]{1,120}@[^@\s]{1,80}\z": "`name@release`",
+    r"\A(?:/(?:[^~/]|~[01])*)*\z": "JSON Pointer",
+    r"\A[a-z_]+(?:\.[a-z_]+){1,3}\z": "violation code",
+}
+"""Patterns of the models, in words."""
+
+
 def _type(schema: Mapping[str, object]) -> str:  # noqa: PLR0911 - a line a shape
     """A field's JSON Schema in a few words."""
     match schema:
-        case {"pattern": str(pattern)} if pattern.startswith("^sha256:"):
-            return "digest"
+        case {"pattern": str(pattern)} if pattern in _PATTERNS:
+            return _PATTERNS[pattern]
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]
-            return f"[{name}](#{name.lower()})"
+            return "JSON" if name == "JsonValue" else f"[{name}](#{name.lower()})"
         case {"anyOf": [*options]}:
             kept = [_type(one) for one in options if one != {"type": "null"}]
             return " or ".join(dict.fromkeys(kept))
@@ -93,8 +104,7 @@ def _default(name: str, schema: Mapping[str, object], required: Collection[str])
     if name in required:
         return "required"
     value = schema.get("default")
-    plain = isinstance(value, str | int | bool) and not isinstance(value, dict)
-    return f"`{json.dumps(value)}`" if plain else ""
+    return "" if value is None else f"`{json.dumps(value)}`"
 
 
 def _model(name: str, schema: dict[str, Any]) -> list[str]:

@@ -34,7 +34,10 @@ class Run(Wire):
 
 
 class AcceptedOutput(Wire):
-    """What was accepted: the digest of its exact bytes, and the text itself when it is small."""
+    """What was accepted: the digest of its exact bytes, and the text itself up to 16 KiB.
+
+    A larger text stands in the event that the result names, at ``/data/output``.
+    """
 
     digest: Digest
     media_type: str

@@ -68,5 +68,5 @@ def violation(
         params=bound,
         disposition=rule.disposition,
         evidence=digests,
-        next=rule.next,
+        next=rule.next.format_map(bound),
     )

@@ -65,7 +65,7 @@ def test_other_content_under_an_identity_is_a_conflict_published_once(bench: Ben
     accounts = bench.check()
     assert (accounts.conflicts, accounts.concluded, accounts.admitted) == (2, 0, 1)
     assert bench.view(rid) == before
-    assert bench.ledger.bodies([conflict.event_digest]) == [None]
+    assert bench.ledger.bodies([conflict.event_digest]) == [conflict.body], "nothing is lost"
 
 
 def test_an_undecodable_entry_is_kept_whole_in_the_dead_letters(bench: Bench) -> None:

@@ -140,6 +140,20 @@ def test_bodies_are_trimmed_past_retention_and_markers_past_the_horizon(bench: B
     assert len(bench.payloads()) == 1
 
 
+def test_the_bytes_of_conflicts_go_with_those_of_the_event(bench: Bench) -> None:
+    (rid,) = bench.open("e")
+    early, late = bench.event("e", text="changed"), bench.event("e", text="changed again")
+    bench.admit(early)
+    bench.accept(rid)
+    bench.advance(SHORT)
+    assert bench.ledger.trim(10, body_ms=SHORT, horizon_ms=LONG) == 1
+    assert bench.ledger.bodies([early.event_digest]) == [None]
+    bench.admit(late)
+    assert bench.ledger.bodies([late.event_digest]) == [late.body]
+    assert bench.ledger.trim(10, body_ms=SHORT, horizon_ms=SHORT) == 1
+    assert bench.ledger.bodies([late.event_digest]) == [None]
+
+
 def test_an_event_with_an_open_run_is_never_trimmed(bench: Bench) -> None:
     done, open_run = bench.open("done", "open")
     bench.accept(done)

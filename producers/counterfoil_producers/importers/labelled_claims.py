@@ -14,6 +14,7 @@ from counterfoil_producers.errors import SourceError
 from counterfoil_producers.reading import read_json
 from counterfoil_schemas.canonical import CanonicalError, canonical_bytes
 from counterfoil_schemas.contract import OutputContract
+from counterfoil_schemas.digest import digest_bytes, hex_of
 from counterfoil_schemas.event import Generation, GenerationEvent, Model, Output
 from counterfoil_schemas.evidence import EvidenceItem, Locator
 from counterfoil_schemas.judgment import Judgment
@@ -38,6 +39,9 @@ EXPIRES_AT_MS: Final = 253_402_300_799_999
 
 MAX_ID_CHARACTERS: Final = 150
 """Length of a row's id: it becomes part of names that may have 200."""
+
+ID_DIGITS: Final = 16
+"""Digits of a row's hash in its name: two of a billion rows share one once in forty cases."""
 
 RELATIONS: Final[tuple[Relation, ...]] = get_args(Relation)
 
@@ -78,11 +82,11 @@ POLICY: Final = Policy(name=NAME, version=1, contract=REF)
 def read(source: Source, notes: Notes) -> Iterator[GenerationEvent]:
     """An event for each row. Raises ``SourceError`` for the first row that is none."""
     taken: set[str] = set()
-    for where, number, line in source.lines():
+    for where, _, line in source.lines():
         row = _row(line, where)
         notes.ignore(sorted(row.keys() - _KNOWN))
         given = _given_id(row, where)
-        name = _unique(given or f"line-{number}", taken)
+        name = _unique(given or _content_id(line), taken)
         if given not in (None, name):
             notes.rename(where, name)
         yield _event(name, _text(row, "source_text", where), row, where)
@@ -128,6 +132,11 @@ def _unique(name: str, taken: set[str]) -> str:
         unique = f"{name}#{number}"
     taken.add(unique)
     return unique
+
+
+def _content_id(line: bytes) -> str:
+    """A name for a row without one: the same row has the same name in every file."""
+    return f"row-{hex_of(digest_bytes(line.strip()))[:ID_DIGITS]}"
 
 
 def _label(row: Mapping[str, Json], where: str) -> Relation:

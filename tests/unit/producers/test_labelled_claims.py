@@ -73,9 +73,17 @@ def test_the_locator_covers_every_line(tmp_path: Path, text: str, count: int) ->
     assert events(tmp_path / "out")[0].data.evidence[0].locators["whole"].lines == (1, count)
 
 
-def test_rows_without_an_id_are_named_by_their_line(tmp_path: Path) -> None:
-    run(b"\n" + rows({"id": None}, {"id": 7}), tmp_path / "out")
-    assert [event.id for event in events(tmp_path / "out")] == ["line-2", "7"]
+def test_rows_without_an_id_are_named_by_their_content_whatever_file_they_stand_in(
+    tmp_path: Path,
+) -> None:
+    first: dict[str, JsonValue] = {"id": None}
+    second: dict[str, JsonValue] = {"id": None, "claim_text": "Another."}
+    run(b"\n" + rows(first, {"id": 7}), tmp_path / "out")
+    run(rows(second, first), tmp_path / "other")
+    here = [event.id for event in events(tmp_path / "out")]
+    there = [event.id for event in events(tmp_path / "other")]
+    assert here[1] == "7"
+    assert (there[0] != here[0], there[1] == here[0]) == (True, True)
 
 
 def test_repeated_ids_get_a_number_and_are_told(tmp_path: Path) -> None:

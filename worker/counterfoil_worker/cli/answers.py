@@ -100,9 +100,9 @@ def _outcome(answer: Answer) -> str:
         case Answered():
             return answer.result.outcome
         case Refused():
-            return "refused at the door"
+            return "dead letter"
         case Repeated():
-            return "repeated"
+            return "duplicate"
         case Unanswered():
             return "unanswered"
 

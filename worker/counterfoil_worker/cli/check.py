@@ -30,10 +30,10 @@ _bundle = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.command(
     "check",
     epilog=examples(
-        "counterfoil check .",
-        "counterfoil check events/accepted.json",
-        "counterfoil check events/accepted.json --as-of 1790003600000 --receipts receipts",
-        "counterfoil check - --bundle . --json < events/accepted.json",
+        "counterfoil check examples/incident",
+        "counterfoil check examples/first/events/first.json",
+        "counterfoil check examples/incident --as-of 1790003600000 --receipts receipts",
+        "counterfoil check - --bundle examples/first --json < examples/first/events/first.json",
     ),
 )
 @click.argument("source", metavar="FILE", type=click.Path(exists=True, allow_dash=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import click
@@ -26,6 +27,9 @@ def demo(*, bundle: Path | None, stay: bool, as_json: bool) -> int:
     """
     from counterfoil_worker.cli.showing import Show
 
+    # Both end the block below in order, also where a shell started this in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     show = Show(bundle, as_json=as_json)
     with show.system() as (tenancy, url):
         show.run(tenancy)

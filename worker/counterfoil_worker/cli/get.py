@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 @click.command(
     "get",
     epilog=examples(
-        "counterfoil get brief@1 --kind policy",
-        "counterfoil get brief@1 --kind contract --out contract.json",
+        "counterfoil get answer@1 --kind policy",
+        "counterfoil get answer@1 --kind contract --out contract.json",
+        "counterfoil get sha256:... --output",
     ),
 )
 @click.argument("ref")
@@ -30,19 +31,30 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write it here."
 )
+@click.option("--output", is_flag=True, help="The model's output inside an event.")
 @store_options
 @as_json
 def get(
-    tenancy: Tenancy, ref: str, *, kind: ObjectKind | None, out: Path | None, as_json: bool
+    tenancy: Tenancy,
+    ref: str,
+    *,
+    kind: ObjectKind | None,
+    out: Path | None,
+    output: bool,
+    as_json: bool,
 ) -> int:
     """Write the exact bytes of a stored object.
 
-    REF is a contract's or policy's name@version, or any digest: of an object, an event, a receipt,
-    or what a receipt names as its inputs. The bytes are hashed again before they are written.
+    REF is a contract's or policy's name@version, or a digest: of an object, an event, a receipt, or
+    the set of inputs that a layer was judged on. The bytes are hashed again before they are
+    written. With --output, REF is an event's digest and what is written is the model's output in
+    it, exactly as it was received: also one that is too large to stand in its result.
     """
     from counterfoil_worker.cli.output import as_text, write_bytes, write_json
 
     digest, body = _find(tenancy, ref, kind)
+    if output:
+        digest, body = _output_of(ref, body)
     if out is not None:
         out.write_bytes(body)
     elif as_json:
@@ -50,6 +62,23 @@ def get(
     else:
         write_bytes(body)
     return exits.OK
+
+
+def _output_of(ref: str, event: bytes) -> tuple[Digest, bytes]:
+    """The exact bytes of the output in a stored event. Raises ``Failure`` when it has none."""
+    from pydantic import ValidationError
+
+    from counterfoil_schemas.digest import digest_bytes
+    from counterfoil_schemas.expansion import output_bytes
+    from counterfoil_schemas.stored import StoredEvent
+
+    try:
+        exact = output_bytes(StoredEvent.model_validate_json(event).data.output)
+    except (ValidationError, ValueError) as error:
+        raise Failure(f"{ref} is no event with a readable output", exits.NOT_ACCEPTED) from error
+    if exact is None:
+        raise Failure(f"the output of {ref} has no text", exits.NOT_ACCEPTED)
+    return digest_bytes(exact), exact
 
 
 def _find(tenancy: Tenancy, ref: str, kind: ObjectKind | None) -> tuple[Digest, bytes]:

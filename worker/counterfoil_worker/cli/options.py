@@ -178,7 +178,7 @@ def _check_url(url: str) -> None:
         connect(url).close()
     except ValueError as error:
         # Neither the URL nor the error is repeated: they may hold a password.
-        problem = "the store's URL is none: give redis://HOST:PORT/0, rediss://... or unix://PATH"
+        problem = "this is no URL of a store: give redis://HOST:PORT/0, rediss://... or unix://PATH"
         raise Failure(problem, USAGE) from error
 
 

@@ -6,15 +6,23 @@ Nothing from outside reaches a terminal as it is: control characters could rewri
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from counterfoil_schemas.canonical import JsonValue
+
+STYLES: Final[Mapping[str, str]] = {
+    "accepted": "green",
+    "refused": "cyan",
+    "rejected": "red",
+    "review": "yellow",
+    "indeterminate": "magenta",
+    "malformed": "bold red",
+}
+"""How an outcome is told at a glance on a terminal."""
 
 Row = Sequence[str]
 """The cells of a line of a table, in the order of its columns."""
@@ -82,13 +90,14 @@ def _write_rich(columns: Row, rows: Sequence[Row]) -> bool:
     """False when the package is not installed."""
     try:
         from rich.console import Console
-        from rich.table import Table
+        from rich.table import Column, Table
         from rich.text import Text
     except ModuleNotFoundError:
         return False
-    table = Table(*columns, show_lines=any("\n" in cell for row in rows for cell in row))
+    heads = (Column(name, overflow="fold") for name in columns)
+    table = Table(*heads, show_lines=any("\n" in cell for row in rows for cell in row))
     for row in rows:
         # As text, because brackets in a cell are not markup.
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
     Console().print(table)
     return True

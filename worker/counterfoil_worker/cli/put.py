@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.command(
     "put",
     epilog=examples(
-        "counterfoil put contracts/brief.json policies/brief.json",
-        "counterfoil put .",
-        "counterfoil put --evidence evidence/log.txt --json",
+        "counterfoil put examples/first/contracts/answer.json examples/first/policies/answer.json",
+        "counterfoil put examples/first",
+        "counterfoil put --evidence examples/incident/evidence/gateway-trace.txt --json",
     ),
 )
 @click.argument(

@@ -141,7 +141,7 @@ def _report(error: Exception) -> int:
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=examples(
         "counterfoil check .",
-        "counterfoil put . && counterfoil submit . --wait 30",
+        "counterfoil put examples/first && counterfoil submit examples/first --wait 30",
         "counterfoil COMMAND --help",
     ),
 )

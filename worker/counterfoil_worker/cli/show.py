@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(
     "show",
     epilog=examples(
-        "counterfoil show /assistant accepted", "counterfoil show /assistant accepted --json"
+        "counterfoil show /assistant gen-1", "counterfoil show /assistant gen-1 --json"
     ),
 )
 @click.argument("name", metavar="SOURCE ID | DIGEST", nargs=-1, required=True)

@@ -179,7 +179,7 @@ def _rows(
 
 def _answer(result: Result, *, repeated: bool) -> tuple[str, str]:
     if repeated:
-        return "(duplicate)", "the same event again: one result for both"
+        return "duplicate", "the same event again: one result for both"
     found = [f"{v.code}: {v.detail}" for v in result.violations[:2]]
     more = result.violations_total - len(found)
     lines = [*found, *([f"and {more} more"] if more > 0 else [])]

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @click.command(
     "submit",
     epilog=examples(
-        "counterfoil submit events/accepted.json",
-        "counterfoil submit . --wait 30",
-        "counterfoil submit - --json < events/more.jsonl",
+        "counterfoil submit examples/first/events/first.json",
+        "counterfoil submit examples/first --wait 30",
+        "counterfoil submit - --json < examples/first/events/first.json",
     ),
 )
 @click.argument("source", metavar="FILE|DIR|-", type=click.Path(exists=True, allow_dash=True))

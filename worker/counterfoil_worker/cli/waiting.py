@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from counterfoil_schemas.canonical import CanonicalError
-from counterfoil_schemas.digest import Digest, digest_of, partition_of
+from counterfoil_schemas.digest import Digest, digest_bytes, digest_of, partition_of
 from counterfoil_worker.cli.answers import Answer, Answered, Refused, Repeated, Unanswered
 from counterfoil_worker.cli.lookup import result_of
 from counterfoil_worker.ledger.rules import entry_key
@@ -106,8 +106,10 @@ class Waiting:
     def _look(self, pending: dict[tuple[Digest, Digest | None], _Sent]) -> Iterator[Answer]:
         """Events that were refused, and events that had their result before they were sent now."""
         by_body = {one.body: key for key, one in pending.items()}
+        by_digest = {one.digest: key for key, one in pending.items()}
         for body, code, detail in self._new_dead():
-            key = by_body.get(body)
+            # What had an identity is kept in the canonical form that its digest is over.
+            key = by_body.get(body) or by_digest.get(digest_bytes(body))
             if key is not None:
                 yield Refused(where=pending.pop(key).where, code=code, detail=detail)
         for key, one in list(pending.items())[:LOOKED_AT]:

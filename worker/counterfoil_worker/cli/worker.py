@@ -49,6 +49,7 @@ def worker(children: int, alone: bool, lifeline: bool) -> None:
     concurrency = 1 if alone else children
     make_app(settings).worker_main(
         [
+            "--quiet",
             "worker",
             f"--queues={queue}",
             f"--concurrency={concurrency}",

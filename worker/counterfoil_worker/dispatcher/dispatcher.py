@@ -111,6 +111,7 @@ class Dispatcher:
 
     def run(self, stop: threading.Event) -> None:
         """Step until ``stop`` is set; the step in hand is finished first."""
+        log.info("dispatcher.started")
         pause = FIRST_PAUSE_S
         while not stop.is_set():
             if self.step().failures:
@@ -118,6 +119,7 @@ class Dispatcher:
                 pause = min(pause * 2, LONGEST_PAUSE_S)
             else:
                 pause = FIRST_PAUSE_S
+        log.info("dispatcher.stopped")
 
     def step(self) -> Progress:
         """Take in, send out, and sweep when it is time to. Raises nothing: see ``Progress``."""

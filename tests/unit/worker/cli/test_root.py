@@ -82,8 +82,8 @@ USAGE = [
     pytest.param(("check", "contracts/brief.json", "--as-of", "x"), "--as-of", id="value"),
     pytest.param(("check", ".", "--tenant", "A"), "not a tenant's name", id="tenant"),
     pytest.param(("results",), "no store is named", id="no store"),
-    pytest.param(("results", "--store", "ftp://:pw@x"), "the store's URL is none", id="scheme"),
-    pytest.param(("dead", "--store", "redis://:pw@x:y"), "the store's URL is none", id="port"),
+    pytest.param(("results", "--store", "ftp://:pw@x"), "this is no URL of a store", id="scheme"),
+    pytest.param(("dead", "--store", "redis://:pw@x:y"), "this is no URL of a store", id="port"),
 ]
 
 

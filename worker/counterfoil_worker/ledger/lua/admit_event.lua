@@ -21,8 +21,10 @@ end
 
 if known.event then
   call('XLEN', key('results'))
+  check_body(event)
   call('XADD', key('results'), '*', 'result', ARGV[17])
   call('HSET', key('ev:' .. eid), 'c:' .. event, ARGV[16])
+  store_body(event, ARGV[5])
   return settle(lane, entry, 'conflicts', 'conflict')
 end
 

@@ -9,12 +9,14 @@ local set, eid, age, now = ARGV[1], ARGV[2], int(ARGV[3], 'age'), now_ms()
 local since = score(set, eid)
 if not since or since > now - age then return 0 end
 
-local event, runs, open = fields('ev:' .. eid, 'event', 'runs'), {}, false
+local event, runs, open = hash('ev:' .. eid), {}, false
 for rid in string.gmatch(event.runs or '', '%S+') do
   local run = hash('run:' .. rid)
   runs[rid] = run
   open = open or (run.state ~= nil and run.state ~= 'concluded')
 end
+local conflicts = {}
+for field in pairs(event) do conflicts[#conflicts + 1] = string.match(field, '^c:(.*)$') end
 call('ZCARD', key('marked'))
 call('ZCARD', key('kept'))
 if open then
@@ -22,7 +24,18 @@ if open then
   return 0
 end
 
+local function drop(bodies)
+  for _, digest in ipairs(bodies) do
+    if int(call('GET', key('refs:' .. digest)), 'refs') > 1 then
+      call('DECR', key('refs:' .. digest))
+    elseif call('DEL', key('refs:' .. digest)) == 0 then
+      call('DEL', key('body:' .. digest))
+    end
+  end
+end
+
 if set == 'marked' then
+  for _, digest in ipairs(conflicts) do check_body(digest) end
   for _, run in pairs(runs) do
     for _, item in ipairs(rests_of(run)) do call('ZCARD', key('rests:' .. item)) end
   end
@@ -30,12 +43,13 @@ if set == 'marked' then
     for _, item in ipairs(rests_of(run)) do call('ZREM', key('rests:' .. item), rid) end
     call('DEL', key('run:' .. rid))
   end
+  drop(conflicts) -- of conflicts that came after the bodies had gone
   call('DEL', key('ev:' .. eid))
   call('ZREM', key('marked'), eid)
   return 1
 end
 
-local bodies = {event.event}
+local bodies = {event.event, unpack(conflicts)}
 for _, run in pairs(runs) do
   for _, layer in ipairs(LAYERS) do
     bodies[#bodies + 1] = run['in:' .. layer]
@@ -44,13 +58,7 @@ for _, run in pairs(runs) do
 end
 for _, digest in ipairs(bodies) do check_body(digest) end
 
-for _, digest in ipairs(bodies) do
-  if int(call('GET', key('refs:' .. digest)), 'refs') > 1 then
-    call('DECR', key('refs:' .. digest))
-  elseif call('DEL', key('refs:' .. digest)) == 0 then
-    call('DEL', key('body:' .. digest))
-  end
-end
+drop(bodies)
 call('ZADD', key('marked'), text(since), eid)
 call('ZREM', key('kept'), eid)
 return 1

@@ -42,6 +42,7 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
         return "duplicates", Admitted("duplicate", known.runs[0])
     book.publish(entry.conflict_result)
     known.conflicts.add(entry.event_digest)
+    book.keep_body(entry.event_digest, entry.body)
     return "conflicts", Admitted("conflict")
 
 

@@ -60,7 +60,8 @@ def _runs(book: Book, event: Event) -> list[Run]:
 
 def _drop_bodies(book: Book, eid: Digest) -> None:
     event = book.events[eid]
-    book.drop_body(event.digest)
+    for digest in (event.digest, *event.conflicts):
+        book.drop_body(digest)
     for run in _runs(book, event):
         for digest in (*run.inputs.values(), *(kept.digest for kept in run.receipts.values())):
             book.drop_body(digest)
@@ -68,7 +69,10 @@ def _drop_bodies(book: Book, eid: Digest) -> None:
 
 
 def _drop_markers(book: Book, eid: Digest) -> None:
-    for run in _runs(book, book.events.pop(eid)):
+    event = book.events.pop(eid)
+    for digest in event.conflicts:  # those that came after the bodies had gone
+        book.drop_body(digest)
+    for run in _runs(book, event):
         for item in run.rests:
             book.rests.get(item, set()).discard(run.rid)
         del book.runs[run.rid]

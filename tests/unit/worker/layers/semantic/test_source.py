@@ -192,6 +192,7 @@ def test_a_part_that_cannot_be_cut_out_is_undecided(place: dict[str, Json]) -> N
         "indeterminate",
         ["semantic.source.locator_unread"],
     )
+    assert judged.violations[0].params["place"] == next(iter(place))
 
 
 def test_provenance_that_goes_in_a_circle_is_malformed() -> None:
