@@ -59,7 +59,9 @@ def _plain(text: str | None) -> str:
 _PATTERNS: Final[Mapping[str, str]] = {
     r"^sha256:[0-9a-f]{64}$": "digest",
     r"\A[a-z0-9][a-z0-9-]{0,62}\z": "name: lowercase letters, digits, hyphens; at most 63",
-    r"\A(?:[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,8}|sha256:[0-9a-f]{64})\z": "`name@version` or digest",
+    r"\A(?:[a-z0-9][a-z0-9-]{0,62}@[1-9][0-9]{0,8}|sha256:[0-9a-f]{64})\z": (
+        "`name@version` or digest"
+    ),
     r"\A[^@\s]{1,120}@[^@\s]{1,80}\z": "`name@release`",
     r"\A(?:/(?:[^~/]|~[01])*)*\z": "JSON Pointer",
     r"\A[a-z_]+(?:\.[a-z_]+){1,3}\z": "violation code",
