@@ -38,10 +38,10 @@ STATES: tuple[RunState, ...] = ("ready", "leased", "waiting", "capped")
 class Pair(RuleBasedStateMachine):
     """A ledger in memory and one in the store, with what must hold after every command."""
 
-    def __init__(self, store: Ledger) -> None:
+    def __init__(self, store: Ledger, tenant: str) -> None:
         super().__init__()
         self.now = now_ms()
-        self.memory: Ledger = MemoryLedger(lambda: self.now)
+        self.memory: Ledger = MemoryLedger(lambda: self.now, tenant)
         self.store = store
         self.entries = count(1)
         self.sent: list[Admit] = []
@@ -65,9 +65,12 @@ class Pair(RuleBasedStateMachine):
         return AdmitEvent(
             lane=lane,
             entry_id=self.next_entry(),
+            source="/tests",
+            event_id=name,
             eid=eid,
             event_digest=digest_bytes(body),
             body=body,
+            payload=b"as it came: " + body,
             run=NewRun(rid=run_id(eid, policy, 1), contract=None, policy=policy),
             time_ms=now_ms(),
             as_of_ms=None,

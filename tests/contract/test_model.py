@@ -239,7 +239,8 @@ def _reclaim(ledger: Ledger, *, number: int, cap: int) -> Reclaimed:
 def test_any_commands_are_answered_alike(kind: Kind, request: pytest.FixtureRequest) -> None:
     class Pair(Commands):
         def __init__(self) -> None:
-            super().__init__(make_bench(kind, request).ledger)
+            bench = make_bench(kind, request)
+            super().__init__(bench.ledger, bench.tenant)
 
     run_state_machine_as_test(
         Pair,

@@ -85,7 +85,7 @@ class Settings:
     partitions: int = _number(
         1, 1, 1_024, "partitions", "parts of the tenant's ledger; fixed at first use"
     )
-    batch_runs: int = _number(256, 1, 4_096, "runs", "most runs of one batch")
+    batch_runs: int = _number(256, 1, 2_000, "runs", "most runs of one batch")
     batch_bytes: int = _number(
         8 * MEBIBYTE, 1_024, 512 * MEBIBYTE, "bytes", "most event bytes of one batch"
     )

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker.conclusion import gave_out, overdue
-from counterfoil_worker.ports import CorruptError, UnavailableError
+from counterfoil_worker.ports import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,9 +107,7 @@ class Sweep:
         reclaimed = sum(
             self._reclaim(partition, ledger, batch) for batch in ledger.expired(SWEEP_LIMIT)
         )
-        given_up = [
-            self._conclude(ledger, rid, self._give_up) for rid in ledger.capped(SWEEP_LIMIT)
-        ]
+        given_up = [self._conclude(ledger, rid, _give_up) for rid in ledger.capped(SWEEP_LIMIT)]
         ended = [
             self._conclude(ledger, rid, self._end_overdue) for rid in ledger.overdue(SWEEP_LIMIT)
         ]
@@ -137,7 +135,7 @@ class Sweep:
         return True
 
     def _conclude(
-        self, ledger: Ledger, rid: str, build: Callable[[Ledger, RunView], Conclude | None]
+        self, ledger: Ledger, rid: str, build: Callable[[RunView], Conclude | None]
     ) -> bool:
         """Conclude one run, whether it worked; a run that cannot be must not stop the others."""
         try:
@@ -151,28 +149,23 @@ class Sweep:
             log.warning("sweep.concluded", extra=self._fields(run=rid))
         return status == "ok"
 
-    def _give_up(self, ledger: Ledger, run: RunView) -> Conclude | None:
-        return gave_out(run, _event(ledger, run)) if run.state == "capped" else None
-
-    def _end_overdue(self, ledger: Ledger, run: RunView) -> Conclude | None:
+    def _end_overdue(self, run: RunView) -> Conclude | None:
         # A leased run is in somebody's hands, who may fix its inputs yet: leave it.
         if run.state not in {"waiting", "ready"}:
             return None
         policy = _read_policy(self._tenancy.objects, run.policy)
-        return overdue(run, _event(ledger, run), policy)
+        return overdue(run, policy)
 
     def _fields(self, **values: str | int) -> Mapping[str, str | int]:
         return {"tenant": self._tenancy.name, **values}
 
 
-def _try_to_conclude(
-    ledger: Ledger, rid: str, build: Callable[[Ledger, RunView], Conclude | None]
-) -> str:
+def _try_to_conclude(ledger: Ledger, rid: str, build: Callable[[RunView], Conclude | None]) -> str:
     """Build and send a conclusion; again while receipts come in. What the ledger answered last."""
     status = "gone"
     for _ in range(TRIES):
         run = ledger.views([rid])[0]
-        command = None if run is None else build(ledger, run)
+        command = None if run is None else build(run)
         if command is None:
             return "gone"
         status = ledger.conclude([command])[0].status
@@ -181,11 +174,8 @@ def _try_to_conclude(
     return status
 
 
-def _event(ledger: Ledger, run: RunView) -> bytes:
-    body = ledger.bodies([run.event_digest])[0]
-    if body is None:
-        raise CorruptError(f"the event of run {run.rid} is not stored any more: see `show`")
-    return body
+def _give_up(run: RunView) -> Conclude | None:
+    return gave_out(run) if run.state == "capped" else None
 
 
 def _read_policy(objects: ObjectStore, digest: Digest | None) -> Policy | None:

@@ -7,6 +7,7 @@ Failures::
 
     PortError              could not decide; nothing was concluded
     |- Unavailable         the store did not answer, or refused writes (memory watermark)
+    |- Refused             the store is there and could not carry out this one command
     |- Corrupt             what is stored is not what was written: digest or type differ
     '- NameTaken           an object of that name and version has other content
 
@@ -29,6 +30,7 @@ from counterfoil_worker.ports.errors import (
     CorruptError,
     NameTakenError,
     PortError,
+    RefusedError,
     UnavailableError,
 )
 from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
@@ -82,6 +84,7 @@ __all__ = [
     "RecordReceipt",
     "Recorded",
     "RecordedReceipt",
+    "RefusedError",
     "RunState",
     "RunView",
     "StartStatus",

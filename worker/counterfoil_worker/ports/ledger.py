@@ -64,6 +64,10 @@ class Ledger(Protocol):
         """Move the end of the lease, never backwards. False: the batch is no longer ours."""
         ...
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now: what is still in the batch is lost, as if its time had run out."""
+        ...
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand; None for one that is not stored (any more)."""
         ...

@@ -35,6 +35,9 @@ class RunView:
     """
 
     rid: str
+    tenant: str
+    source: str
+    event_id: str
     eid: Digest
     event_digest: Digest
     contract: Digest | None

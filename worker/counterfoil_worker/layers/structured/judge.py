@@ -55,7 +55,9 @@ def judge(case: StructuredCase) -> Receipt:
         nonlocal refused
         if finding.status != "pass":
             return f"{item.id} failed"
-        refused = item.id == ENDING and declined(case.generation.output)
+        refused = item.id == ENDING and declined(
+            case.generation.output, case.known.contract.endings
+        )
         return "the model declined" if refused else None
 
     run = run_checks(CHECKS, case, stop=ended, order=ORDER)

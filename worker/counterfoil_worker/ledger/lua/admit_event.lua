@@ -2,7 +2,7 @@
 -- needs bodies ready entries
 -- Settle an inbox entry that has an identity: new, duplicate, conflict or stale.
 -- ARGV  lane entry eid event body size time horizon  rid contract policy revision supersedes
---       as_of basis  conflict_digest conflict_result
+--       as_of basis  conflict_digest conflict_result  source id
 -- Returns  the answer: a status, and for new and duplicate a space and the rid; or `past` and
 --          nothing is settled: the caller makes it a dead letter, with the bytes as they came
 local lane, entry, eid, event = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -34,7 +34,7 @@ check_ready('ready:' .. lane)
 call('ZCARD', key('kept'))
 
 local run = {
-  'eid', eid, 'event', event, 'revision', ARGV[12], 'home', lane, 'lane', lane, 'state', 'ready',
+  'source', ARGV[18], 'id', ARGV[19], 'eid', eid, 'event', event, 'revision', ARGV[12], 'home', lane, 'lane', lane, 'state', 'ready',
   'holder', '0', 'alone', '0', 'losses', '0', 'size', ARGV[6],
   'as_of', ARGV[14] == '' and text(now) or ARGV[14], 'basis', ARGV[15],
 }

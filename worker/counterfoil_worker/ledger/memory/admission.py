@@ -32,7 +32,7 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
         book.bury(entry.code, entry.detail, entry.body)
         return "dead", Admitted("dead")
     if entry.time_ms < book.clock_ms() - horizon_ms:
-        book.bury(PAST_HORIZON, past_horizon_detail(entry.time_ms), entry.body)
+        book.bury(PAST_HORIZON, past_horizon_detail(entry.time_ms), entry.payload)
         return "dead", Admitted("dead")
     known = book.events.get(entry.eid)
     if known is None:
@@ -50,6 +50,8 @@ def _open(book: Book, entry: AdmitEvent) -> None:
     now, new = book.clock_ms(), entry.run
     run = Run(
         rid=new.rid,
+        source=entry.source,
+        event_id=entry.event_id,
         eid=entry.eid,
         event_digest=entry.event_digest,
         contract=new.contract,
@@ -74,6 +76,8 @@ def prune(book: Book, lane: str, low: str) -> None:
     old = book.low.get(lane)
     if old is not None and entry_key(old) > entry_key(low):
         low = old
+    # An entry with an id of the future, which any producer can add, must not make later ones stale.
+    low = min(low, f"{book.clock_ms()}-0", key=entry_key)
     book.low[lane] = low
     memo = book.memo.get(lane, {})
     for entry_id in [entry for entry in memo if entry_key(entry) < entry_key(low)]:

@@ -33,6 +33,8 @@ class Run:
     """A run; ``next`` is the revision that superseded it."""
 
     rid: str
+    source: str
+    event_id: str
     eid: Digest
     event_digest: Digest
     contract: Digest | None
@@ -175,6 +177,8 @@ class Book:
         now = self.clock_ms()
         run = Run(
             rid=new.rid,
+            source=old.source,
+            event_id=old.event_id,
             eid=old.eid,
             event_digest=old.event_digest,
             contract=old.contract,

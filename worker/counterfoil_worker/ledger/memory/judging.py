@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from counterfoil_worker.ports import Conclude, FixInputs, RecordReceipt
 
 
-def view(book: Book, rid: str) -> RunView | None:
+def view(book: Book, tenant: str, rid: str) -> RunView | None:
     """A copy of a run."""
     run = book.runs.get(rid)
     if run is None:
         return None
     return RunView(
         rid=run.rid,
+        tenant=tenant,
+        source=run.source,
+        event_id=run.event_id,
         eid=run.eid,
         event_digest=run.event_digest,
         contract=run.contract,

@@ -86,10 +86,15 @@ class MemoryLedger:
         with self._lock:
             return batches.extend(self._book, batch, token, work_ms)
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now."""
+        with self._lock:
+            return batches.abandon(self._book, batch, token)
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand."""
         with self._lock:
-            return [judging.view(self._book, rid) for rid in rids]
+            return [judging.view(self._book, self.tenant, rid) for rid in rids]
 
     def run_of(self, eid: Digest) -> tuple[str, ...]:
         """The run ids of an event."""

@@ -109,6 +109,10 @@ class RedisLedger:
         """Move the end of the lease."""
         return batches.extend(self._partition, batch, token, work_ms)
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now."""
+        return batches.abandon(self._partition, batch, token)
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand."""
         return judging.views(self._partition, rids)

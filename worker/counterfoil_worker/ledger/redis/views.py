@@ -20,7 +20,7 @@ _BASES: Final[dict[str, AsOfBasis]] = {word: word for word in get_args(AsOfBasis
 OUTCOMES: Final[dict[str, LayerOutcome]] = {word: word for word in get_args(LayerOutcome)}
 
 
-def read_view(rid: str, reply: object) -> RunView | None:
+def read_view(tenant: str, rid: str, reply: object) -> RunView | None:
     """The run behind a reply to HGETALL; None for a key that is not there."""
     found = as_pairs(reply)
     if not found:
@@ -28,6 +28,9 @@ def read_view(rid: str, reply: object) -> RunView | None:
     fields = {as_text(name): as_text(value) for name, value in found.items()}
     return RunView(
         rid=rid,
+        tenant=tenant,
+        source=fields["source"],
+        event_id=fields["id"],
         eid=lengthen(fields["eid"]),
         event_digest=lengthen(fields["event"]),
         contract=lengthen_optional(fields.get("contract")),
