@@ -148,6 +148,13 @@ def _trim(bench: Bench, *, markers: bool) -> Callable[[], object]:
     return lambda: bench.ledger.trim(10, body_ms=0, horizon_ms=0 if markers else LONG)
 
 
+def _trim_stream(bench: Bench) -> Callable[[], object]:
+    (rid,) = bench.open("e")
+    bench.accept(rid)
+    bench.advance(1)
+    return lambda: bench.ledger.trim_streams(10, acked_ms=0, results_ms=0, dead_ms=None)
+
+
 SCENARIOS: Final[Mapping[str, Callable[[Bench], Callable[[], object]]]] = {
     "admit a new event": partial(_admit, known=False),
     "admit a duplicate": partial(_admit, known=True),
@@ -174,4 +181,5 @@ SCENARIOS: Final[Mapping[str, Callable[[Bench], Callable[[], object]]]] = {
     "drain": _drain,
     "trim bodies": partial(_trim, markers=False),
     "trim markers": partial(_trim, markers=True),
+    "trim a stream": _trim_stream,
 }

@@ -16,7 +16,14 @@ A violation is never an exception, and an exception is never a verdict.
 
 from __future__ import annotations
 
-from counterfoil_worker.ports.accounts import Accounts, DeadLetter, Reclaimed, StreamEntry
+from counterfoil_worker.ports.accounts import (
+    Accounts,
+    DeadLetter,
+    Lag,
+    Reclaimed,
+    StreamEntry,
+    Trimmed,
+)
 from counterfoil_worker.ports.admission import (
     Admit,
     AdmitDead,
@@ -72,6 +79,7 @@ __all__ = [
     "FixInputs",
     "Fixed",
     "Inbox",
+    "Lag",
     "Lease",
     "LeaseRefused",
     "Ledger",
@@ -90,6 +98,7 @@ __all__ = [
     "StartStatus",
     "Started",
     "StreamEntry",
+    "Trimmed",
     "UnavailableError",
     "run_id",
 ]

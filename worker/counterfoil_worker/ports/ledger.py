@@ -8,7 +8,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from counterfoil_schemas.digest import Digest
-    from counterfoil_worker.ports.accounts import Accounts, DeadLetter, Reclaimed, StreamEntry
+    from counterfoil_worker.ports.accounts import (
+        Accounts,
+        DeadLetter,
+        Reclaimed,
+        StreamEntry,
+        Trimmed,
+    )
     from counterfoil_worker.ports.admission import Admit, Admitted
     from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started
     from counterfoil_worker.ports.runs import (
@@ -155,6 +161,18 @@ class Ledger(Protocol):
         """Drop bodies past retention and markers past the horizon; events looked at.
 
         Ages count from admission, or from the event's time when that is later.
+        """
+        ...
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove results and dead letters that are old enough; about ``limit`` of each at most.
+
+        Results go after ``acked_ms`` where the stream has consumer groups, and after
+        ``results_ms`` where it has none; dead letters after ``dead_ms``. None is for ever.
+        Whatever its age, an entry stays that a group has not read or not acknowledged. Also a full
+        store does this: it makes room.
         """
         ...
 

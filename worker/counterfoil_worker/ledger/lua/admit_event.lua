@@ -1,5 +1,5 @@
 #!lua
--- needs bodies ready entries
+-- needs bodies ready ids entries
 -- Settle an inbox entry that has an identity: new, duplicate, conflict or stale.
 -- ARGV  lane entry eid event body size time horizon  rid contract policy revision supersedes
 --       as_of basis  conflict_digest conflict_result  source id

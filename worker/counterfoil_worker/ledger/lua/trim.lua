@@ -1,4 +1,4 @@
-#!lua
+#!lua flags=allow-oom
 -- needs bodies evidence
 -- Drop an event's bodies (set `kept`) or all that is left of it (set `marked`), when its age has
 -- come and its runs are all concluded. Tombstones stay.

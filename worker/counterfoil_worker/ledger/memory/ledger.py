@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import digest_bytes
-from counterfoil_worker.ledger.memory import admission, batches, evidence, judging
+from counterfoil_worker.ledger.memory import admission, batches, evidence, judging, streams
 from counterfoil_worker.ledger.memory.book import Book, oldest
 from counterfoil_worker.ledger.rules import entry_key
 from counterfoil_worker.ports import Accounts, CorruptError, DeadLetter, StreamEntry
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         RecordReceipt,
         RunView,
         Started,
+        Trimmed,
     )
 
 
@@ -200,6 +201,14 @@ class MemoryLedger:
         """Drop what is old enough."""
         with self._lock:
             return evidence.trim(self._book, limit, body_ms=body_ms, horizon_ms=horizon_ms)
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove what is old enough; there are no groups here to wait for."""
+        del acked_ms
+        with self._lock:
+            return streams.trim(self._book, limit, results_ms=results_ms, dead_ms=dead_ms)
 
     def accounts(self) -> Accounts:
         """The counters, and what the sets hold."""

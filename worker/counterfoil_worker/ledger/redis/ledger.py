@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.ledger.redis import admission, batches, evidence, judging
+from counterfoil_worker.ledger.redis import admission, batches, evidence, judging, streams
 from counterfoil_worker.ledger.redis.keys import lengthen, shorten
 from counterfoil_worker.ledger.redis.partition import Partition
 from counterfoil_worker.ledger.redis.replies import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         RecordReceipt,
         RunView,
         Started,
+        Trimmed,
     )
 
 _COUNTERS: Final = (
@@ -199,6 +200,14 @@ class RedisLedger:
     def trim(self, limit: int, *, body_ms: int, horizon_ms: int) -> int:
         """Drop what is old enough."""
         return evidence.trim(self._partition, limit, body_ms=body_ms, horizon_ms=horizon_ms)
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove what is old enough and acknowledged by every group."""
+        return streams.trim(
+            self._partition, limit, acked_ms=acked_ms, results_ms=results_ms, dead_ms=dead_ms
+        )
 
     def accounts(self) -> Accounts:
         """The counters, and what the sets hold."""
