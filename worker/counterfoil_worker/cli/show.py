@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import JsonValue
     from counterfoil_schemas.digest import Digest
     from counterfoil_worker.cli.answers import Answered
+    from counterfoil_worker.cli.lookup import BytesState
     from counterfoil_worker.ports import Ledger, RunView
 
 
@@ -31,16 +32,16 @@ def show(tenancy: Tenancy, name: tuple[str, ...], *, as_json: bool) -> int:
 
     The event is named by its source and id, by its digest, or by the id of one of its runs.
     """
-    from counterfoil_worker.cli.lookup import result_of
+    from counterfoil_worker.cli.lookup import result_of, state_of_bytes
     from counterfoil_worker.cli.output import write_json
 
     runs = _find(tenancy, name)
     for ledger, view in runs:
-        found = result_of(ledger, view)
+        found, bytes_are = result_of(ledger, view), state_of_bytes(ledger, view)
         if as_json:
-            write_json(_as_json(view, found))
+            write_json(_as_json(view, found, bytes_are))
         else:
-            _write(view, found)
+            _write(view, found, bytes_are)
     return exits.OK
 
 
@@ -101,7 +102,7 @@ def _of_event(tenancy: Tenancy, digest: Digest, body: bytes) -> list[tuple[Ledge
             )
 
 
-def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
+def _as_json(view: RunView, found: Answered | None, bytes_are: BytesState) -> dict[str, JsonValue]:
     receipts: dict[str, JsonValue] = {
         layer: {"digest": receipt.digest, "outcome": receipt.outcome}
         for layer, receipt in view.receipts.items()
@@ -112,6 +113,7 @@ def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
         "revision": view.revision,
         "state": view.state,
         "event": view.event_digest,
+        "bytes": bytes_are,
         "contract": view.contract,
         "policy": view.policy,
         "as_of_ms": view.as_of_ms,
@@ -120,30 +122,35 @@ def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
         "inputs": inputs,
         "receipts": receipts,
         "result_id": view.result_id,
+        "outcome": view.outcome if found is None else found.result.outcome,
         "result": None if found is None else found.result.to_json(),
     }
 
 
-def _write(view: RunView, found: Answered | None) -> None:
+def _write(view: RunView, found: Answered | None, bytes_are: BytesState) -> None:
     from counterfoil_worker.cli.answers import violations_text
     from counterfoil_worker.cli.output import printable, say
 
-    for label, value in _lines(view):
+    for label, value in _lines(view, bytes_are):
         say(f"{label:<12}{printable(value)}")
     if found is not None:
         say(f"{'outcome':<12}{found.result.outcome}")
         for line in violations_text(found.result).split("\n") if found.result.violations else ():
             say(f"    {printable(line)}")
     elif view.result_id is not None:
-        say(f"{'outcome':<12}published, and no longer in the results stream")
+        outcome = view.outcome or "published"
+        say(f"{'outcome':<12}{outcome}; the result is no longer in the results stream")
     say("")
 
 
-def _lines(view: RunView) -> list[tuple[str, str]]:
+def _lines(view: RunView, bytes_are: BytesState) -> list[tuple[str, str]]:
+    from counterfoil_worker.cli.lookup import BYTES_TEXT
+
     lines = [
         ("run", f"{view.rid} (revision {view.revision})"),
         ("state", view.state + (f", lost {view.losses} times" if view.losses else "")),
         ("event", view.event_digest),
+        ("bytes", BYTES_TEXT[bytes_are]),
         ("contract", view.contract or "not stored when the event came"),
         ("policy", view.policy or "not stored when the event came"),
         ("as of", f"{view.as_of_ms} ({view.as_of_basis})"),

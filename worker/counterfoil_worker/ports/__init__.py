@@ -44,6 +44,7 @@ from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
+from counterfoil_worker.ports.retention import Gone
 from counterfoil_worker.ports.runs import (
     Conclude,
     Concluded,
@@ -78,6 +79,7 @@ __all__ = [
     "DeadLetter",
     "FixInputs",
     "Fixed",
+    "Gone",
     "Inbox",
     "Lag",
     "Lease",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from counterfoil_worker.ports.admission import Admit, Admitted
     from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started
+    from counterfoil_worker.ports.retention import Gone
     from counterfoil_worker.ports.runs import (
         Conclude,
         Concluded,
@@ -84,6 +85,14 @@ class Ledger(Protocol):
 
     def bodies(self, digests: Sequence[Digest]) -> list[bytes | None]:
         """Stored bytes by digest, hashed again on the way out. Raises ``CorruptError``."""
+        ...
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event that names a digest whose bytes are not stored any more, within the horizon.
+
+        None: nothing that is known of names it, or its bytes are stored. Looks at every event past
+        its retention, in many steps: for a person who asks, not for work.
+        """
         ...
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:

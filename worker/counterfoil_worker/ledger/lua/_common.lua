@@ -7,7 +7,7 @@
 --   ev:EID               hash    event, time, runs, c:DIGEST for each conflict
 --   run:RID              hash    source id eid event contract policy revision supersedes next home lane state
 --                                holder alone losses size as_of basis deadline ended result
---                                result_digest in:LAYER rc:LAYER oc:LAYER rest:N
+--                                result_digest outcome in:LAYER rc:LAYER oc:LAYER rest:N
 --   body:DIGEST          string  tagged bytes             refs:DIGEST      further namings
 --   ready:LANE           zset    rid by the ms it became ready; ready:alone for suspects
 --   waiting deadlines capped leases                       zset    by ms

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.digest import Digest
-    from counterfoil_schemas.vocabulary import AsOfBasis, Layer
+    from counterfoil_schemas.vocabulary import AsOfBasis, Layer, ResultOutcome
     from counterfoil_worker.ports import Admitted, RecordedReceipt, RunState
 
 Counted = Literal[
@@ -57,6 +57,7 @@ class Run:
     receipts: dict[Layer, RecordedReceipt] = field(default_factory=dict["Layer", "RecordedReceipt"])
     result_id: str | None = None
     result_digest: Digest | None = None
+    outcome: ResultOutcome | None = None
     next: str | None = None
 
     @property
@@ -143,6 +144,17 @@ class Book:
         if self.named[digest] <= 0:
             del self.named[digest]
             self.bodies.pop(digest, None)
+
+    def bodies_of(self, event: Event) -> set[Digest]:
+        """What an event, its conflicts and its runs name."""
+        named = {event.digest, *event.conflicts}
+        for run in self.runs_of(event):
+            named |= {*run.inputs.values(), *(kept.digest for kept in run.receipts.values())}
+        return named
+
+    def runs_of(self, event: Event) -> list[Run]:
+        """The runs of an event, oldest first."""
+        return [self.runs[rid] for rid in event.runs]
 
     def make_ready(self, run: Run, at_ms: int) -> None:
         """Put a run into its ready set."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Concluded,
         Fixed,
         FixInputs,
+        Gone,
         Lease,
         LeaseRefused,
         Reclaimed,
@@ -111,6 +112,11 @@ class MemoryLedger:
             if body is not None and digest_bytes(body) != digest:
                 raise CorruptError(f"the bytes stored as {digest} have another digest")
         return found
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event past its retention that names a digest."""
+        with self._lock:
+            return evidence.gone(self._book, digest)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.ledger.redis import admission, batches, evidence, judging, streams
+from counterfoil_worker.ledger.redis import (
+    admission,
+    batches,
+    evidence,
+    judging,
+    retention,
+    streams,
+)
 from counterfoil_worker.ledger.redis.keys import lengthen, shorten
 from counterfoil_worker.ledger.redis.partition import Partition
 from counterfoil_worker.ledger.redis.replies import (
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
         Concluded,
         Fixed,
         FixInputs,
+        Gone,
         Lease,
         LeaseRefused,
         Reclaimed,
@@ -127,6 +135,10 @@ class RedisLedger:
     def bodies(self, digests: Sequence[Digest]) -> list[bytes | None]:
         """Stored bytes, hashed again."""
         return judging.bodies(self._partition, digests)
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event past its retention that names a digest."""
+        return retention.gone(self._partition, digest)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""
