@@ -12,11 +12,14 @@ from click.testing import CliRunner, Result
 
 from counterfoil_schemas.digest import partition_of
 from counterfoil_worker.cli import cli
-from counterfoil_worker.ledger.redis import RedisLedger, connect
-from tests.integration.test_cli import PARTITIONS, Loop
+from counterfoil_worker.dispatcher import Tenancy
+from counterfoil_worker.dispatcher.intake import Intake
+from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisObjects, connect
+from counterfoil_worker.ports import LIVE
+from tests.integration.test_cli import PARTITIONS, RULES, Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from counterfoil_worker.server import EmbeddedServer
 
@@ -55,10 +58,21 @@ class Shop:
         return RedisLedger(connect(self.server.url()), self.tenant, number)
 
     @contextmanager
-    def working(self) -> Iterator[None]:
+    def working(self) -> Generator[None]:
         """A dispatcher and workers, for a while."""
         with Loop(self.server.url(), self.tenant):
             yield
+
+    def take_in(self) -> None:
+        """Admit what is in the inbox, without a worker that would judge it."""
+        with connect(self.server.url()) as client:
+            tenancy = Tenancy(
+                name=self.tenant,
+                ledgers=tuple(RedisLedger(client, self.tenant, n) for n in range(PARTITIONS)),
+                objects=RedisObjects(client, self.tenant),
+                inbox=RedisInbox(client, self.tenant, "dispatchers", "two"),
+            )
+            assert Intake(tenancy, LIVE, RULES.intake).take(block_ms=0)["new"] == 1
 
     def submit_bundle(self) -> None:
         """Store the bundle's rules and judge its events."""

@@ -98,8 +98,12 @@ def _find(tenancy: Tenancy, ref: str, kind: ObjectKind | None) -> tuple[Digest, 
 
 def _why_not(tenancy: Tenancy, ref: str, digest: Digest) -> str:
     """Why there are no bytes: a digest that is known of is no unknown one."""
+    from counterfoil_worker.cli.show import erasure_text
+
     for ledger in tenancy.ledgers():
         gone = ledger.gone(digest)
+        if gone is not None and gone.erasure is not None:
+            return f"the bytes of {ref} were erased: {erasure_text(gone.erasure)}"
         if gone is not None:
             return (
                 f"the bytes of {ref} passed their retention (COUNTERFOIL_BODY_MS): what is left of"

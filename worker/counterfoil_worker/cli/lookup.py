@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
     from counterfoil_worker.ports import Ledger, RunView
 
-BytesState = Literal["stored", "past_retention", "damaged"]
+BytesState = Literal["stored", "past_retention", "erased", "damaged"]
 
 BYTES_TEXT: Final[Mapping[BytesState, str]] = {
     "stored": "stored",
     "past_retention": "past their retention (COUNTERFOIL_BODY_MS), like those of its receipts",
+    "erased": "erased on request, like those of its receipts and results; digests are left",
     "damaged": "damaged: restore the store from a copy",
 }
 

@@ -44,7 +44,7 @@ from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
-from counterfoil_worker.ports.retention import Gone
+from counterfoil_worker.ports.retention import Erased, EraseStatus, Erasure, Gone
 from counterfoil_worker.ports.runs import (
     Conclude,
     Concluded,
@@ -77,6 +77,9 @@ __all__ = [
     "Concluded",
     "CorruptError",
     "DeadLetter",
+    "EraseStatus",
+    "Erased",
+    "Erasure",
     "FixInputs",
     "Fixed",
     "Gone",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from counterfoil_worker.ports.admission import Admit, Admitted
     from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started
-    from counterfoil_worker.ports.retention import Gone
+    from counterfoil_worker.ports.retention import Erased, Erasure, Gone
     from counterfoil_worker.ports.runs import (
         Conclude,
         Concluded,
@@ -88,11 +88,28 @@ class Ledger(Protocol):
         ...
 
     def gone(self, digest: Digest) -> Gone | None:
-        """The event that names a digest whose bytes are not stored any more, within the horizon.
+        """The event that names a digest whose bytes are not stored any more.
 
-        None: nothing that is known of names it, or its bytes are stored. Looks at every event past
-        its retention, in many steps: for a person who asks, not for work.
+        None: nothing that is known of names it, or its bytes are stored. Events past their
+        retention are known until the horizon, erased ones for ever, and by their runs' ids too.
+        Looks at every one of them, in many steps: for a person who asks, not for work.
         """
+        ...
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests: bodies and results.
+
+        Bodies that another event names too are that event's, and stay. Whatever comes later under
+        this identity is a ``duplicate`` and not stored. Dead letters are for ``remove_dead``.
+        """
+        ...
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        ...
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters by their ids; how many were there."""
         ...
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.vocabulary import AsOfBasis, Layer, ResultOutcome
-    from counterfoil_worker.ports import Admitted, RecordedReceipt, RunState
+    from counterfoil_worker.ports import Admitted, Erasure, RecordedReceipt, RunState
 
 Counted = Literal[
     "received",
@@ -72,11 +72,11 @@ class Run:
 
 @dataclass(slots=True)
 class Event:
-    """An identity: the digest it is bound to, other digests that were refused, its runs."""
+    """An identity: its digest, its runs, and refused digests with the ids of their results."""
 
     digest: Digest
     runs: list[str]
-    conflicts: set[Digest] = field(default_factory=set["Digest"])
+    conflicts: dict[Digest, str] = field(default_factory=dict["Digest", str])
 
 
 @dataclass(slots=True)
@@ -111,6 +111,7 @@ class Book:
     low: dict[str, str] = field(default_factory=dict[str, str])
     kept: dict[Digest, int] = field(default_factory=dict["Digest", int])
     marked: dict[Digest, int] = field(default_factory=dict["Digest", int])
+    erasures: dict[Digest, Erasure] = field(default_factory=dict["Digest", "Erasure"])
     marks: dict[str, int] = field(default_factory=dict[str, int])
     counts: Counter[Counted] = field(default_factory=Counter["Counted"])
     results: list[StreamEntry] = field(default_factory=list[StreamEntry])

@@ -51,9 +51,13 @@ def gone(book: Book, digest: Digest) -> Gone | None:
     """The event past its retention that names a digest."""
     if digest in book.bodies:
         return None
+    for note in book.erasures.values():
+        if note.names(digest):
+            return Gone(eid=note.eid, rids=note.rids, erasure=note)
     for eid in oldest(book.marked, len(book.marked)):
         if digest in book.bodies_of(book.events[eid]):
-            return Gone(eid=eid, rids=tuple(book.events[eid].runs))
+            rids = tuple(book.events[eid].runs)
+            return Gone(eid=eid, rids=rids, erasure=book.erasures.get(eid))
     return None
 
 

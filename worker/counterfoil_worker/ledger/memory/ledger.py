@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import digest_bytes
-from counterfoil_worker.ledger.memory import admission, batches, evidence, judging, streams
+from counterfoil_worker.ledger.memory import admission, batches, erasure, evidence, judging, streams
 from counterfoil_worker.ledger.memory.book import Book, oldest
 from counterfoil_worker.ledger.rules import entry_key
 from counterfoil_worker.ports import Accounts, CorruptError, DeadLetter, StreamEntry
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         Admitted,
         Conclude,
         Concluded,
+        Erased,
+        Erasure,
         Fixed,
         FixInputs,
         Gone,
@@ -117,6 +119,21 @@ class MemoryLedger:
         """The event past its retention that names a digest."""
         with self._lock:
             return evidence.gone(self._book, digest)
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests."""
+        with self._lock:
+            return erasure.erase(self._book, eid, by, reason)
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        with self._lock:
+            return self._book.erasures.get(eid)
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters."""
+        with self._lock:
+            return erasure.remove_dead(self._book, entry_ids)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
         Admitted,
         Conclude,
         Concluded,
+        Erased,
+        Erasure,
         Fixed,
         FixInputs,
         Gone,
@@ -139,6 +141,18 @@ class RedisLedger:
     def gone(self, digest: Digest) -> Gone | None:
         """The event past its retention that names a digest."""
         return retention.gone(self._partition, digest)
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests."""
+        return retention.erase(self._partition, eid, by, reason)
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        return retention.erasure(self._partition, eid)
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters."""
+        return retention.remove_dead(self._partition, entry_ids)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""
