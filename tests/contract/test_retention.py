@@ -96,7 +96,7 @@ def test_an_event_older_than_the_horizon_is_refused_by_type_and_kept(
     (answer,) = bench.ledger.admit([late], horizon_ms=SHORT)
     assert answer.status == "dead"
     (letter,) = bench.ledger.dead("0", 10)
-    assert (letter.code, letter.payload) == (PAST_HORIZON, event.body)
+    assert (letter.code, letter.payload) == (PAST_HORIZON, event.payload)
     accounts = bench.check()
     assert (accounts.dead, accounts.admitted, accounts.ready) == (1, 1, 0)
     fresh = bench.event("e")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.integration
 
 SECRET = "Zaphod-Beeblebrox-4711"
-ID = "about-somebody"
+ID = f"about-{SECRET}"
 DAY_MS = 86_400_000
 _names = itertools.count()
 
@@ -140,7 +140,7 @@ def test_a_secret_is_found_nowhere_in_the_store_after_its_event_was_erased(
         assert places(client) == set()
         judge(shop, write(), conflict, no_event, too_late)
         kinds = {key.split(":")[3] for key in places(client)}
-        assert kinds >= {"body", "results", "dead"}, "the marker must have been there"
+        assert kinds >= {"body", "run", "results", "dead"}, "the marker must have been there"
         assert on_disk(erasing_server)
         letters = shop.run("dead", "--json").output.splitlines()
         assert len(letters) == 2

@@ -10,7 +10,6 @@ import orjson
 
 from counterfoil_schemas.digest import Digest, digest_of, hex_of, partition_of
 from counterfoil_worker.cli.exits import NOT_ACCEPTED, Failure
-from counterfoil_worker.ports import CorruptError
 
 if TYPE_CHECKING:
     from counterfoil_worker.cli.options import Tenancy
@@ -76,8 +75,7 @@ def _by_digest(tenancy: Tenancy, digest: Digest) -> FoundEvent | None:
     for ledger in tenancy.ledgers():
         view = ledger.views([digest])[0]
         if view is not None:
-            found = _of(ledger, view.eid, _identity_of(ledger, view.event_digest))
-            return replace(found, runs=(view,))
+            return replace(_of(ledger, view.eid, _identity_of(view)), runs=(view,))
         body = ledger.bodies([digest])[0]
         if body is not None:
             return _by_event(tenancy, digest, body)
@@ -93,12 +91,9 @@ def _by_event(tenancy: Tenancy, digest: Digest, body: bytes) -> FoundEvent:
     return _by_identity(tenancy, *identity)
 
 
-def _identity_of(ledger: Ledger, event: Digest) -> tuple[str, str] | None:
-    try:
-        body = ledger.bodies([event])[0]
-    except CorruptError:
-        return None
-    return None if body is None else identity_in(body)
+def _identity_of(view: RunView) -> tuple[str, str] | None:
+    # Of an erased event they are empty, which no source and no id is.
+    return (view.source, view.event_id) if view.source else None
 
 
 def identity_in(body: bytes) -> tuple[str, str] | None:

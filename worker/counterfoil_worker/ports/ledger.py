@@ -97,7 +97,7 @@ class Ledger(Protocol):
         ...
 
     def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
-        """Erase what is stored of an event, but its digests: bodies and results.
+        """Erase what is stored of an event, but its digests: bodies, results, source and id.
 
         Bodies that another event names too are that event's, and stay. Whatever comes later under
         this identity is a ``duplicate`` and not stored. Dead letters are for ``remove_dead``.

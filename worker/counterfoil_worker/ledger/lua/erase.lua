@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- needs bodies evidence events removal
--- Erase an event whose runs are all concluded: its bodies and its results go, its digests stay, and
--- a note says who asked and why. The note outlives the markers: its identity never runs again.
+-- Erase an event whose runs are all concluded: its bodies, its results and its name go, its digests
+-- stay, and a note says who asked and why. The note outlives the markers: its identity never runs again.
 -- ARGV  eid by reason
 -- Returns  {'ok', results removed}, {'erased'}, {'open'} or {'unknown'}
 local eid, by, reason = ARGV[1], ARGV[2], ARGV[3]
@@ -36,6 +36,7 @@ if kept_since then drop_bodies(bodies) end
 drop_bodies(conflicts)
 for rid, run in pairs(runs) do
   for _, item in ipairs(rests_of(run)) do call('ZREM', key('rests:' .. item), rid) end
+  call('HSET', key('run:' .. rid), 'source', '', 'id', '')
 end
 call('HSET', key(note), 'at', text(now), 'by', by, 'reason', reason, 'runs', event.runs,
   'digests', table.concat(digests, ' '))

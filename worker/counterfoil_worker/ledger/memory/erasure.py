@@ -29,6 +29,7 @@ def erase(book: Book, eid: Digest, by: str, reason: str) -> Erased:
     for run in runs:
         for item in run.rests:
             book.rests.get(item, set()).discard(run.rid)
+        run.source = run.event_id = ""
     return Erased(status="ok", erasure=book.erasures[eid], results=removed)
 
 
