@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,11 @@ from counterfoil_worker.cli import cli
 from counterfoil_worker.dispatcher import Tenancy
 from counterfoil_worker.dispatcher.intake import Intake
 from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisObjects, connect
-from counterfoil_worker.ports import LIVE
+from counterfoil_worker.ports import LIVE, Accounts
 from tests.integration.test_cli import PARTITIONS, RULES, Loop
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from counterfoil_worker.server import EmbeddedServer
 
@@ -56,6 +57,22 @@ class Shop:
         """The partition of an event."""
         number = partition_of(self.tenant, source, event_id, PARTITIONS)
         return RedisLedger(connect(self.server.url()), self.tenant, number)
+
+    @property
+    def accounts(self) -> Accounts:
+        """The accounts of all partitions together."""
+        client = connect(self.server.url())
+        parts = [RedisLedger(client, self.tenant, n).accounts() for n in range(PARTITIONS)]
+        return Accounts(
+            **{f.name: sum(getattr(p, f.name) for p in parts) for f in fields(Accounts)}
+        )
+
+    def wait_for(self, holds: Callable[[Accounts], bool]) -> None:
+        """Wait until the accounts are so."""
+        deadline = time.monotonic() + 30
+        while not holds(self.accounts):
+            assert time.monotonic() < deadline, self.accounts
+            time.sleep(0.01)
 
     @contextmanager
     def working(self) -> Generator[None]:

@@ -91,7 +91,7 @@ def erase(
     done = found.ledger.erase(found.eid, by=by, reason=reason)
     if done.status == "open":
         raise Failure(_open(found), exits.NOT_ACCEPTED)
-    # After it, because from then on none can be added.
+    # After it, because from then on what has this identity is not stored any more.
     letters = _remove_letters(tenancy, found, done)
     if done.status == "unknown" and not letters:
         raise Failure(_unknown(name), exits.NOT_ACCEPTED)
@@ -171,4 +171,4 @@ def _lines(done: Erased, letters: int, note: str) -> Iterator[str]:
             yield f"it was erased before: {note}"
             yield f"{counts} now"
         case _:
-            yield f"no event of that name was ever run; {counts}"
+            yield f"no event of that name is known here (--tenant, --partitions); {counts}"

@@ -138,7 +138,19 @@ def _earlier(ledger: Ledger, one: _Sent) -> Answered | Unanswered | None:
     views = [view for view in ledger.views(ledger.run_of(one.eid)) if view is not None]
     ours = [view for view in reversed(views) if view.event_digest == one.digest]
     found = (result_of(ledger, view, one.where) for view in ours)
-    return next(filter(None, found), None) or _trimmed(ours, one)
+    return next(filter(None, found), None) or _erased(ledger, one) or _trimmed(ours, one)
+
+
+def _erased(ledger: Ledger, one: _Sent) -> Unanswered | None:
+    """What is to say of an identity that was erased, whatever comes under it."""
+    if ledger.erasure(one.eid) is None:
+        return None
+    return Unanswered(
+        where=one.where,
+        detail="an event of this source and id was erased: what is sent under them is not stored"
+        f" and gets no result; see counterfoil show '{one.source}' '{one.id}'",
+        exit_code=NOT_ACCEPTED,
+    )
 
 
 def _trimmed(views: Sequence[RunView], one: _Sent) -> Unanswered | None:

@@ -24,23 +24,23 @@ local function age_of(id)
 end
 
 -- What the groups hold back: what is pending, and what was never delivered.
-local groups, held, behind = call('XINFO', 'GROUPS', stream), nil, {}
+local groups, held, answer = call('XINFO', 'GROUPS', stream), nil, {0, 0}
 for _, flat in ipairs(groups) do
   local group = {}
   for i = 1, #flat, 2 do group[flat[i]] = flat[i + 1] end
   local pending = call('XPENDING', stream, group.name)
   local oldest = lower(pending[2] or nil, first_id('(' .. group['last-delivered-id']))
   if oldest then
-    behind[#behind + 1] = group.name
-    behind[#behind + 1] = pending[1]
-    behind[#behind + 1] = group.lag or -1
-    behind[#behind + 1] = age_of(oldest)
+    answer[#answer + 1] = group.name
+    answer[#answer + 1] = pending[1]
+    answer[#answer + 1] = group.lag or -1
+    answer[#answer + 1] = age_of(oldest)
   end
   held = lower(held, oldest)
 end
 
 local keep_ms = #groups > 0 and ARGV[2] or ARGV[3]
-if keep_ms == '' then return {0, 0, unpack(behind)} end
+if keep_ms == '' then return answer end
 local first_kept = text(math.max(0, now - int(keep_ms, 'age') + 1)) .. '-0'
 local cut = lower(held, first_kept)
 
@@ -49,4 +49,5 @@ local removed, more = call('XTRIM', stream, 'MINID', '~', cut, 'LIMIT', limit), 
 if removed * 2 < limit then
   removed, more = removed + call('XTRIM', stream, 'MINID', '=', cut), 0
 end
-return {removed, more, unpack(behind)}
+answer[1], answer[2] = removed, more
+return answer
