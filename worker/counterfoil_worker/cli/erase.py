@@ -102,7 +102,8 @@ def erase(
 def _ask(name: tuple[str, ...]) -> None:
     if not sys.stdin.isatty():
         raise Failure("nobody is there to be asked: give --yes to erase", exits.USAGE)
-    click.confirm(f"Erase {' '.join(name)} for good?", abort=True, err=True)
+    if not click.confirm(f"Erase {' '.join(name)} for good?", err=True):
+        raise Failure("nothing was erased", exits.NOT_ACCEPTED)
 
 
 def _unknown(name: tuple[str, ...]) -> str:
