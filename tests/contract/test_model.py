@@ -18,11 +18,12 @@ from counterfoil_worker.ports import (
     AdmitDead,
     AdmitEvent,
     Conclude,
+    Erased,
     FixInputs,
     Lease,
     RecordReceipt,
 )
-from tests.contract.bench import ITEM, LONG, OTHER_ITEM, next_revision
+from tests.contract.bench import ITEM, LONG, OTHER_ITEM, eid_of, next_revision
 from tests.contract.conftest import KINDS, make_bench
 from tests.contract.pair import NAMES, Pair
 
@@ -225,6 +226,12 @@ class Commands(Pair):
         self.both(lambda ledger: ledger.revoke_mark(item))
         if limit:
             self.both(lambda ledger: ledger.revoke_drain(item, limit))
+
+    @rule(name=st.sampled_from(NAMES))
+    def erase(self, name: str) -> None:
+        answer = self.both(lambda ledger: ledger.erase(eid_of(name), by="b", reason="r"))
+        if isinstance(answer, Erased):
+            self.erased_results += answer.results
 
     @rule(limit=NUMBERS, body_ms=DURATIONS, horizon_ms=DURATIONS)
     def trim(self, limit: int, body_ms: int, horizon_ms: int) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from counterfoil_worker.dispatcher.dispatch import BatchRules, Dispatch, Offered
 from counterfoil_worker.dispatcher.intake import Intake, IntakeRules
 from counterfoil_worker.dispatcher.sweep import Sweep, SweepRules, Swept
+from counterfoil_worker.dispatcher.tidy import Tidy
 from counterfoil_worker.ports import LIVE, UnavailableError
 from counterfoil_worker.queues import ROUTES, BrokerUnavailableError, Route, Send
 
@@ -103,6 +104,7 @@ class Dispatcher:
             Dispatch(tenancy, rules.batch, send, rules.routes) for tenancy in tenancies
         ]
         self._sweeps = [Sweep(tenancy, rules.sweep) for tenancy in tenancies]
+        self._tidies = [Tidy(tenancy, rules.sweep) for tenancy in tenancies]
         self._last = Progress()
         self._failures = 0
         self._outage = False
@@ -169,12 +171,13 @@ class Dispatcher:
         # A clock that was set back must not stop the sweeps.
         if last is not None and 0 <= now - last < self._rules.sweep_ms:
             return Swept()
+        # Whatever else fails: a store that is full refuses all but what makes room.
+        self._tidy_if_due(now)
         if self._outage or (last is not None and not 0 <= now - last <= self._rules.longest_gap_ms):
             self._give_grace(now)
             return Swept()
         failures = self._failures
         swept = [self._attempt("sweep", sweep.run, Swept()) for sweep in self._sweeps]
-        self._tidy_if_due(now)
         if self._failures == failures:
             self._swept_ms = now
         return Swept(
@@ -203,8 +206,8 @@ class Dispatcher:
             return
         lanes = self._rules.lanes
         more = [
-            self._attempt("tidy", partial(sweep.tidy, lanes), otherwise=False)
-            for sweep in self._sweeps
+            self._attempt("tidy", partial(tidy.run, lanes), otherwise=False)
+            for tidy in self._tidies
         ]
         if not any(more):
             self._tidied_ms = now

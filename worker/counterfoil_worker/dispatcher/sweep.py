@@ -17,7 +17,7 @@ from counterfoil_worker.conclusion import gave_out, overdue
 from counterfoil_worker.ports import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_worker.dispatcher.tenancy import Tenancy
@@ -34,12 +34,18 @@ TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRules:
-    """``cap``: losses alone after which a run is given up. Lengths are milliseconds."""
+    """``cap``: losses alone after which a run is given up. Lengths are milliseconds.
+
+    ``acked_ms``, ``results_ms`` and ``dead_ms`` are those of ``Ledger.trim_streams``.
+    """
 
     cap: int
     work_ms: int
     body_ms: int
     horizon_ms: int
+    acked_ms: int | None = None
+    results_ms: int | None = None
+    dead_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,22 +92,6 @@ class Sweep:
             concluded=sum(one.concluded for one in done),
             promoted=sum(one.promoted for one in done),
         )
-
-    def tidy(self, lanes: Sequence[str]) -> bool:
-        """Forget what need not be remembered any more; whether there is more of it.
-
-        Raises:
-            UnavailableError: the store failed.
-        """
-        rules, more = self._rules, False
-        # Before any partition forgets: nothing below this mark can be delivered again.
-        lows = {lane: self._tenancy.inbox.low(lane) for lane in lanes}
-        for ledger in self._tenancy.ledgers:
-            for lane, low in lows.items():
-                ledger.prune(lane, low)
-            trimmed = ledger.trim(SWEEP_LIMIT, body_ms=rules.body_ms, horizon_ms=rules.horizon_ms)
-            more = more or trimmed >= SWEEP_LIMIT
-        return more
 
     def _sweep(self, partition: int, ledger: Ledger) -> Swept:
         reclaimed = sum(

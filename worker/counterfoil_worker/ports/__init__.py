@@ -16,7 +16,14 @@ A violation is never an exception, and an exception is never a verdict.
 
 from __future__ import annotations
 
-from counterfoil_worker.ports.accounts import Accounts, DeadLetter, Reclaimed, StreamEntry
+from counterfoil_worker.ports.accounts import (
+    Accounts,
+    DeadLetter,
+    Lag,
+    Reclaimed,
+    StreamEntry,
+    Trimmed,
+)
 from counterfoil_worker.ports.admission import (
     Admit,
     AdmitDead,
@@ -37,6 +44,7 @@ from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
+from counterfoil_worker.ports.retention import Erased, EraseStatus, Erasure, Gone
 from counterfoil_worker.ports.runs import (
     Conclude,
     Concluded,
@@ -69,9 +77,14 @@ __all__ = [
     "Concluded",
     "CorruptError",
     "DeadLetter",
+    "EraseStatus",
+    "Erased",
+    "Erasure",
     "FixInputs",
     "Fixed",
+    "Gone",
     "Inbox",
+    "Lag",
     "Lease",
     "LeaseRefused",
     "Ledger",
@@ -90,6 +103,7 @@ __all__ = [
     "StartStatus",
     "Started",
     "StreamEntry",
+    "Trimmed",
     "UnavailableError",
     "run_id",
 ]

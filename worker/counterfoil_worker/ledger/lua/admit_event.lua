@@ -1,5 +1,5 @@
 #!lua
--- needs bodies ready entries
+-- needs bodies ready ids entries
 -- Settle an inbox entry that has an identity: new, duplicate, conflict or stale.
 -- ARGV  lane entry eid event body size time horizon  rid contract policy revision supersedes
 --       as_of basis  conflict_digest conflict_result  source id
@@ -10,6 +10,12 @@ local rid = ARGV[9]
 
 local answer = known_entry(lane, entry)
 if answer then return answer end
+-- Erased: whatever comes under that identity is not stored, not run, and answered all the same.
+local erased = call('HGET', key('gone:' .. eid), 'runs')
+if erased then
+  check_counters('received', 'duplicates')
+  return settle(lane, entry, 'duplicates', 'duplicate ' .. string.match(erased, '^%S+'))
+end
 local now, time = now_ms(), int(ARGV[7], 'time')
 if time < now - int(ARGV[8], 'horizon') then return 'past' end
 
@@ -22,8 +28,8 @@ end
 if known.event then
   call('XLEN', key('results'))
   check_body(event)
-  call('XADD', key('results'), '*', 'result', ARGV[17])
-  call('HSET', key('ev:' .. eid), 'c:' .. event, ARGV[16])
+  local id = call('XADD', key('results'), '*', 'result', ARGV[17])
+  call('HSET', key('ev:' .. eid), 'c:' .. event, ARGV[16] .. ' ' .. id)
   store_body(event, ARGV[5])
   return settle(lane, entry, 'conflicts', 'conflict')
 end

@@ -1,5 +1,5 @@
-#!lua
--- needs entries
+#!lua flags=allow-oom
+-- needs ids entries
 -- Forget the answers to entries below `low`; entries below it are stale from now on.
 -- ARGV  lane low
 -- Returns  1 when `low` moved up, else 0

@@ -31,6 +31,8 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
     if isinstance(entry, AdmitDead):
         book.bury(entry.code, entry.detail, entry.body)
         return "dead", Admitted("dead")
+    if entry.eid in book.erasures:
+        return "duplicates", Admitted("duplicate", book.erasures[entry.eid].rids[0])
     if entry.time_ms < book.clock_ms() - horizon_ms:
         book.bury(PAST_HORIZON, past_horizon_detail(entry.time_ms), entry.payload)
         return "dead", Admitted("dead")
@@ -40,8 +42,7 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
         return "admitted", Admitted("new", entry.run.rid)
     if entry.event_digest == known.digest or entry.event_digest in known.conflicts:
         return "duplicates", Admitted("duplicate", known.runs[0])
-    book.publish(entry.conflict_result)
-    known.conflicts.add(entry.event_digest)
+    known.conflicts[entry.event_digest] = book.publish(entry.conflict_result)
     book.keep_body(entry.event_digest, entry.body)
     return "conflicts", Admitted("conflict")
 

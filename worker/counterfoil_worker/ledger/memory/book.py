@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.digest import Digest
-    from counterfoil_schemas.vocabulary import AsOfBasis, Layer
-    from counterfoil_worker.ports import Admitted, RecordedReceipt, RunState
+    from counterfoil_schemas.vocabulary import AsOfBasis, Layer, ResultOutcome
+    from counterfoil_worker.ports import Admitted, Erasure, RecordedReceipt, RunState
 
 Counted = Literal[
     "received",
@@ -57,6 +57,7 @@ class Run:
     receipts: dict[Layer, RecordedReceipt] = field(default_factory=dict["Layer", "RecordedReceipt"])
     result_id: str | None = None
     result_digest: Digest | None = None
+    outcome: ResultOutcome | None = None
     next: str | None = None
 
     @property
@@ -71,11 +72,11 @@ class Run:
 
 @dataclass(slots=True)
 class Event:
-    """An identity: the digest it is bound to, other digests that were refused, its runs."""
+    """An identity: its digest, its runs, and refused digests with the ids of their results."""
 
     digest: Digest
     runs: list[str]
-    conflicts: set[Digest] = field(default_factory=set["Digest"])
+    conflicts: dict[Digest, str] = field(default_factory=dict["Digest", str])
 
 
 @dataclass(slots=True)
@@ -110,6 +111,7 @@ class Book:
     low: dict[str, str] = field(default_factory=dict[str, str])
     kept: dict[Digest, int] = field(default_factory=dict["Digest", int])
     marked: dict[Digest, int] = field(default_factory=dict["Digest", int])
+    erasures: dict[Digest, Erasure] = field(default_factory=dict["Digest", "Erasure"])
     marks: dict[str, int] = field(default_factory=dict[str, int])
     counts: Counter[Counted] = field(default_factory=Counter["Counted"])
     results: list[StreamEntry] = field(default_factory=list[StreamEntry])
@@ -143,6 +145,17 @@ class Book:
         if self.named[digest] <= 0:
             del self.named[digest]
             self.bodies.pop(digest, None)
+
+    def bodies_of(self, event: Event) -> set[Digest]:
+        """What an event, its conflicts and its runs name."""
+        named = {event.digest, *event.conflicts}
+        for run in self.runs_of(event):
+            named |= {*run.inputs.values(), *(kept.digest for kept in run.receipts.values())}
+        return named
+
+    def runs_of(self, event: Event) -> list[Run]:
+        """The runs of an event, oldest first."""
+        return [self.runs[rid] for rid in event.runs]
 
     def make_ready(self, run: Run, at_ms: int) -> None:
         """Put a run into its ready set."""

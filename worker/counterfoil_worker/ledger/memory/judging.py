@@ -51,6 +51,7 @@ def view(book: Book, tenant: str, rid: str) -> RunView | None:
         receipts=MappingProxyType(dict(run.receipts)),
         result_id=run.result_id,
         result_digest=run.result_digest,
+        outcome=run.outcome,
     )
 
 
@@ -149,6 +150,7 @@ def _publish(book: Book, run: Run, command: Conclude) -> str:
     book.depart(run)
     run.state, run.holder = "concluded", 0
     run.result_id, run.result_digest = result_id, command.digest
+    run.outcome = command.outcome
     book.deadlines.pop(run.rid, None)
     book.counts["concluded"] += 1
     if command.reopen is not None:

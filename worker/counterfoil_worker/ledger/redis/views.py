@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
-from counterfoil_schemas.vocabulary import LAYERS, AsOfBasis, Layer, LayerOutcome
+from counterfoil_schemas.vocabulary import LAYERS, AsOfBasis, Layer, LayerOutcome, ResultOutcome
 from counterfoil_worker.ledger.redis.keys import lengthen, lengthen_optional
 from counterfoil_worker.ledger.redis.replies import as_pairs, as_text, as_word
 from counterfoil_worker.ports import RecordedReceipt, RunState, RunView
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.digest import Digest
 
 _STATES: Final[dict[str, RunState]] = {word: word for word in get_args(RunState)}
+_RESULTS: Final[dict[str, ResultOutcome]] = {word: word for word in get_args(ResultOutcome)}
 _BASES: Final[dict[str, AsOfBasis]] = {word: word for word in get_args(AsOfBasis)}
 OUTCOMES: Final[dict[str, LayerOutcome]] = {word: word for word in get_args(LayerOutcome)}
 
@@ -51,6 +52,7 @@ def read_view(tenant: str, rid: str, reply: object) -> RunView | None:
         receipts=_read_receipts(fields),
         result_id=fields.get("result"),
         result_digest=lengthen_optional(fields.get("result_digest")),
+        outcome=as_word(fields["outcome"], _RESULTS) if "outcome" in fields else None,
     )
 
 
