@@ -51,6 +51,7 @@ from counterfoil_worker.ports.runs import (
     RunView,
 )
 from counterfoil_worker.ports.shell import Clock, Inbox
+from counterfoil_worker.ports.verifiers import CouldNotDecide, Opinion, Question, Verifier
 
 __all__ = [
     "ALONE",
@@ -68,6 +69,7 @@ __all__ = [
     "ConcludeStatus",
     "Concluded",
     "CorruptError",
+    "CouldNotDecide",
     "DeadLetter",
     "FixInputs",
     "Fixed",
@@ -79,7 +81,9 @@ __all__ = [
     "NewRun",
     "ObjectKind",
     "ObjectStore",
+    "Opinion",
     "PortError",
+    "Question",
     "Reclaimed",
     "RecordReceipt",
     "Recorded",
@@ -91,5 +95,6 @@ __all__ = [
     "Started",
     "StreamEntry",
     "UnavailableError",
+    "Verifier",
     "run_id",
 ]
