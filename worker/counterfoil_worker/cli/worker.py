@@ -68,7 +68,7 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
         _require_verifiers(settings)
     if lifeline:
         stop_with_starter()
-    name, *arguments = _kind(children, alone=alone, judges=judges, threads=threads)
+    name, *arguments = celery_arguments(children, alone=alone, judges=judges, threads=threads)
     make_app(settings).worker_main(
         [
             "worker",
@@ -102,7 +102,7 @@ def _require_verifiers(settings: Settings) -> None:
         raise Failure(f"no verifier is configured, so nothing could be judged: set {every}", USAGE)
 
 
-def _kind(children: int, *, alone: bool, judges: bool, threads: int | None) -> tuple[str, ...]:
+def celery_arguments(children: int, *, alone: bool, judges: bool, threads: int | None) -> tuple[str, ...]:
     """What tells the three kinds apart: the name, then Celery's arguments."""
     from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 
