@@ -80,7 +80,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
 def test_kill_9_of_the_judge_worker_changes_no_outcome_and_no_receipt(
     quiet: Mapping[str, Outcome], tmp_path: Path
 ) -> None:
-    table = script(tmp_path, hang_ms=20)
+    table = script(tmp_path, hang_ms=100)
     with running(tmp_path, judges=1, policy=later(), COUNTERFOIL_VERIFIER_SCRIPT=table) as system:
         system.submit(bare(ROWS))
         for part in (1, 2, 3):

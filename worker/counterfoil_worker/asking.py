@@ -77,7 +77,7 @@ class Panel:
                 make = self._makers.get(name)
                 if make is None:
                     raise VerifierError(f"this version has no verifier {name}: start newer workers")
-                self._made[name] = make()
+                self._made[name] = _same_name(make(), name)
             return self._made[name]
 
     def ask(
@@ -107,6 +107,13 @@ class Panel:
         if not places.acquire(timeout=max(0.0, min(patience, end - time.monotonic()))):
             return CouldNotDecide(f"all {self.rules.calls} calls to it are under way")
         return _call(verifier, questions, end, places.release)
+
+
+def _same_name(verifier: Verifier, name: str) -> Verifier:
+    """Refuse a verifier of another release than the one that the policy names."""
+    if verifier.name != name:
+        raise VerifierError(f"what is offered as {name} calls itself {verifier.name}: correct it")
+    return verifier
 
 
 _Answers = list[AttestedJudgment] | CouldNotDecide

@@ -2,7 +2,6 @@
 
     celery -A counterfoil_worker.celery worker --queues counterfoil.work
     celery -A counterfoil_worker.celery worker --queues counterfoil.alone --concurrency 1
-    celery -A counterfoil_worker.celery worker --queues counterfoil.judge --pool threads
 
 Nothing is read or opened when this module is imported; ``app`` is made on first use.
 """

@@ -127,7 +127,7 @@ class Settings:
         0,
         DAY,
         "ms",
-        "all calls about one run together: below a third of work_ms; 0 for a quarter of it",
+        "all calls about one run: below hard_limit_ms and a third of work_ms; 0 chooses well below",
     )
     verifier_pause_ms: int = _number(
         SECOND, 10, DAY, "ms", "until a run that could not be judged is asked about again; doubles"
@@ -204,7 +204,10 @@ class Settings:
 
     def _check_verifiers(self) -> None:
         if not self.verifier_timeout_ms:
-            object.__setattr__(self, "verifier_timeout_ms", self.work_ms // 4)
+            chosen = min(self.work_ms // 4, self.hard_limit_ms // 2)
+            object.__setattr__(self, "verifier_timeout_ms", chosen)
+        hard = f"less than {_variable('hard_limit_ms')} ({self.hard_limit_ms})"
+        _require(self.verifier_timeout_ms < self.hard_limit_ms, "verifier_timeout_ms", hard)
         third = f"less than a third of {_variable('work_ms')} ({self.work_ms})"
         _require(self.verifier_timeout_ms * 3 < self.work_ms, "verifier_timeout_ms", third)
         _require(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from counterfoil_worker.asking import open_panel
+from counterfoil_worker.asking import Panel, open_panel
 from counterfoil_worker.ports import CouldNotDecide, Opinion
 from counterfoil_worker.verifiers import VerifierError
 from tests.panels import SCRIPTED, Witness, panel_of, question, saying
@@ -168,6 +168,14 @@ def test_a_verifier_that_this_version_does_not_have_is_could_not_decide_for_now(
     assert isinstance(answer, CouldNotDecide)
     assert "other@9" in answer.reason
     assert answer.retryable
+
+
+def test_a_verifier_of_another_release_than_the_policys_decides_nothing() -> None:
+    other = Witness(name="scripted@2")
+    answer = Panel({SCRIPTED: lambda: other}).ask([SCRIPTED], [question()])
+    assert isinstance(answer, CouldNotDecide)
+    assert "calls itself scripted@2" in answer.reason
+    assert other.asked == []
 
 
 def test_a_verifier_is_made_when_it_is_first_asked_and_once() -> None:

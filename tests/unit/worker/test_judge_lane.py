@@ -8,17 +8,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_of
 from counterfoil_schemas.inputs import SemanticInputs
+from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.receipt import Statement
 from counterfoil_schemas.result import Result, ResultEvent
-from counterfoil_worker import work
+from counterfoil_worker import pipeline, work
 from counterfoil_worker.library import Library
 from counterfoil_worker.ports import ALONE, JUDGE, CouldNotDecide, Opinion
 from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 from counterfoil_worker.tasks import JUDGE_TASK, LINKS, Bench, enqueue_batch, run_guarded
 from counterfoil_worker.work import Shop
-from tests.cases import LOG, REMOVED, contract, good_event, judgment, mutated, policy, text_digest
+from tests.cases import (
+    LOG,
+    REMOVED,
+    contract,
+    good_event,
+    judgment,
+    mutated,
+    policy,
+    prepare,
+    seal,
+    text_digest,
+)
 from tests.house import CAP, SWEEP_MS, WORK_MS, House
 from tests.panels import SCRIPTED, Witness, panel_of, saying, undecided
 
@@ -63,11 +76,12 @@ class Lane:
     def __init__(self, *witnesses: Witness, **rules: Json) -> None:
         self.house = House(bound=50)
         self.broker = Broker()
-        body = json.dumps(contract()).encode()
-        self.house.objects.put("contract", body, "incident@1")
+        shape = OutputContract.model_validate_json(json.dumps(contract()))
+        self.house.objects.put("contract", shape.canonical(), shape.ref)
         self.rules: Obj = {"judgments": "later", "verifiers": [SCRIPTED], **rules}
-        asked = policy(**{"deadline_ms": DEADLINE_MS, **self.rules})
-        self.house.objects.put("policy", json.dumps(asked).encode(), "incident@7")
+        self.rules = policy(**{"deadline_ms": DEADLINE_MS, **self.rules})
+        asked = Policy.model_validate_json(json.dumps(self.rules))
+        self.house.objects.put("policy", asked.canonical(), asked.ref)
         self.panel = panel_of(*witnesses)
         self._sent = 0
 
@@ -414,6 +428,18 @@ def test_no_verifier_is_asked_again_once_the_set_is_fixed() -> None:
     lane.run()
     assert lane.result.outcome == "accepted"
     assert len(witness.asked) == asked
+
+
+def test_a_replay_of_the_gate_over_the_stored_set_gives_the_same_receipt() -> None:
+    lane = Lane(Witness(saying("partial", 4_000)))
+    lane.submit(bare())
+    lane.run()
+    view, stored = lane.view(), lane.result.receipts
+    material = prepare(bare(), rules=lane.rules, as_of_ms=view.as_of_ms)
+    parent = pipeline.unseal(lane.body(stored["structured"]))
+    again = pipeline.semantic_receipt(material, parent, lane.body(view.inputs["semantic"]))
+    assert seal(material, again).digest == stored["semantic"]
+    assert "semantic.support.partial" in lane.codes
 
 
 def test_a_run_that_is_in_a_workers_hands_at_its_deadline_is_judged() -> None:

@@ -69,7 +69,11 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
     if lifeline:
         stop_with_starter()
     name, *arguments = celery_arguments(children, alone=alone, judges=judges, threads=threads)
-    make_app(settings).worker_main(
+    app = make_app(settings)
+    # The end of a thread's task wakes nobody: a worker that took no message while all its threads
+    # were busy would notice only once a second. The bound on the lane's leases is the limit.
+    app.conf.worker_disable_prefetch = not judges
+    app.worker_main(
         [
             "worker",
             *arguments,
@@ -102,7 +106,9 @@ def _require_verifiers(settings: Settings) -> None:
         raise Failure(f"no verifier is configured, so nothing could be judged: set {every}", USAGE)
 
 
-def celery_arguments(children: int, *, alone: bool, judges: bool, threads: int | None) -> tuple[str, ...]:
+def celery_arguments(
+    children: int, *, alone: bool, judges: bool, threads: int | None
+) -> tuple[str, ...]:
     """What tells the three kinds apart: the name, then Celery's arguments."""
     from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 

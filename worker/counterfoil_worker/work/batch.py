@@ -94,7 +94,7 @@ def _judge(shop: Shop, batch: Batch, rids: Sequence[str]) -> list[str]:
 
 def _depart(batch: Batch, departures: Sequence[tuple[str, Departure]]) -> None:
     for rid, departure in departures:
-        log.info("run.departs", extra={"rid": rid, "lane": departure.lane, "why": departure.why})
+        log.debug("run.departs", extra={"rid": rid, "lane": departure.lane, "why": departure.why})
     if departures:
         batch.put_back(departures)
 
