@@ -9,9 +9,11 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 
 from counterfoil_producers.importers.labelled_claims import POLICY
 from counterfoil_schemas.policy import Policy
+from counterfoil_worker.cli import cli
 from counterfoil_worker.ports import JUDGE
 from tests.system import EXPECTED, claims_rows, encode, labelled, running
 
@@ -149,7 +151,8 @@ def test_live_runs_flow_while_a_verifier_hangs(tmp_path: Path) -> None:
         system.wait_for(lambda a: a.concluded == EVENTS)
         assert found(system) == AS_LABELLED
         assert system.accounts.pending == EVENTS
-        assert system.ledger.overdue(10) == []
+        asked = ["show", "/import/labelled-claims", "stuck-row-0", "--store", system.server.url(0)]
+        assert "for judgments until" in CliRunner().invoke(cli, asked).output
 
 
 def _wait_for_calls(system: System) -> None:

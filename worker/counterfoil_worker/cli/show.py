@@ -111,6 +111,8 @@ def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
         "run": view.rid,
         "revision": view.revision,
         "state": view.state,
+        "lane": view.lane,
+        "deadline_ms": view.deadline_ms,
         "event": view.event_digest,
         "contract": view.contract,
         "policy": view.policy,
@@ -142,7 +144,7 @@ def _write(view: RunView, found: Answered | None) -> None:
 def _lines(view: RunView) -> list[tuple[str, str]]:
     lines = [
         ("run", f"{view.rid} (revision {view.revision})"),
-        ("state", view.state + (f", lost {view.losses} times" if view.losses else "")),
+        ("state", _state(view)),
         ("event", view.event_digest),
         ("contract", view.contract or "not stored when the event came"),
         ("policy", view.policy or "not stored when the event came"),
@@ -152,3 +154,16 @@ def _lines(view: RunView) -> list[tuple[str, str]]:
         (layer, f"{receipt.outcome}  {receipt.digest}") for layer, receipt in view.receipts.items()
     ]
     return lines + ([("result", view.result_id)] if view.result_id else [])
+
+
+def _state(view: RunView) -> str:
+    """The state, and for an open run what it has been through and what it waits for."""
+    from counterfoil_worker.ports import JUDGE
+
+    parts = [view.state]
+    if view.losses:
+        parts.append(f"lost {view.losses} times")
+    if view.lane == JUDGE and view.state != "concluded":
+        until = "" if view.deadline_ms is None else f" until {view.deadline_ms}"
+        parts.append(f"for judgments{until}")
+    return ", ".join(parts)
