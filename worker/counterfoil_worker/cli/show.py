@@ -160,7 +160,7 @@ def _state(view: RunView) -> str:
     """The state, and for an open run what it has been through and what it waits for."""
     from counterfoil_worker.ports import JUDGE
 
-    parts = [view.state]
+    parts: list[str] = [view.state]
     if view.losses:
         parts.append(f"lost {view.losses} times")
     if view.lane == JUDGE and view.state != "concluded":
