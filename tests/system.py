@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
     from redis import Redis
 
+    from counterfoil_schemas.policy import Policy
     from counterfoil_worker.ports import Accounts
 
 INBOX = "cf:{default}:inbox:live"
@@ -114,12 +115,14 @@ class System:
 
 
 @contextmanager
-def running(logs: Path, *, children: int = 2, **settings: str) -> Generator[System]:
+def running(
+    logs: Path, *, children: int = 2, judges: int = 0, policy: Policy = POLICY, **settings: str
+) -> Generator[System]:
     """A system that is ready for imported labelled claims; ended, by force if it must be."""
     with EmbeddedServer.start() as server:
         objects = RedisObjects(connect(server.url(0)), "default")
         objects.put("contract", CONTRACT.canonical(), CONTRACT.ref)
-        objects.put("policy", POLICY.canonical(), POLICY.ref)
+        objects.put("policy", policy.canonical(), policy.ref)
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("COUNTERFOIL_")}
         environ = {
             **inherited,
@@ -128,7 +131,7 @@ def running(logs: Path, *, children: int = 2, **settings: str) -> Generator[Syst
             **LENGTHS,
             **settings,
         }
-        with Fleet(environ, logs, children=children) as fleet:
+        with Fleet(environ, logs, children=children, judges=judges) as fleet:
             system = System(server, fleet)
             try:
                 yield system

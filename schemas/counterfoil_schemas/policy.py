@@ -148,11 +148,12 @@ class Policy(NamedObject):
 
     ``contract`` is the only contract whose outputs it judges. ``judgments`` says whether they come
     ``with_event`` (a missing one is a rejection) or ``later`` (the run waits, at most
-    ``deadline_ms``, and then ends as ``on_deadline`` says). An output with fewer than
-    ``min_claims`` claims is rejected: by default nothing is accepted in which there was nothing to
-    check. ``max_evidence_age_ms`` (from acquisition to the as-of time) and ``min_reliability_bps``
-    bound the evidence that may support a claim; an item that does not say is refused. A
-    contradiction stands unless ``contradictions`` lets an adjudication overrule it.
+    ``deadline_ms``, and then ends as ``on_deadline`` says). Later ones are asked of every one of
+    ``verifiers``, about each cited pair that the event brought no judgment for. An output with
+    fewer than ``min_claims`` claims is rejected: by default nothing is accepted in which there was
+    nothing to check. ``max_evidence_age_ms`` (from acquisition to the as-of time) and
+    ``min_reliability_bps`` bound the evidence that may support a claim; an item that does not say
+    is refused. A contradiction stands unless ``contradictions`` lets an adjudication overrule it.
     """
 
     kind: Literal["policy"] = "policy"

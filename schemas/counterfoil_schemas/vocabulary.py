@@ -65,7 +65,8 @@ AsOfBasis = Literal["admission", "event_time"]
 """Where the one clock value of a run came from."""
 
 AttestedBy = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-"""Who vouches for a section: ``producer``, ``registry``, or ``key:<role>/<key id>``."""
+"""Who vouches for a section: ``producer``, ``registry``, ``verifier:<name@release>`` for a judgment
+that a worker asked that verifier for, or ``key:<role>/<key id>``."""
 
 Severity = Literal["critical", "high", "medium", "low"]
 

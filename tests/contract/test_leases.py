@@ -43,6 +43,24 @@ def test_a_lease_stops_before_its_bytes_but_always_takes_one(bench: Bench) -> No
     assert (len(first.rids), len(second.rids)) == (2, 1)
 
 
+def test_leases_of_the_judge_lane_and_all_others_do_not_shut_each_other_out(bench: Bench) -> None:
+    bench.open("a", "b", "c", "d")
+    batch, started = bench.take()
+    bench.ledger.release(started.rids[:2], batch, "worker", lane="judge")
+    bench.ledger.release(started.rids[2:], batch, "worker", lane="live")
+
+    def lease(lane: str, token: str) -> Lease | LeaseRefused:
+        return bench.ledger.lease(
+            lane, runs=1, max_bytes=10**9, queue_ms=LONG, bound=1, token=token
+        )
+
+    assert isinstance(lease("judge", "t1"), Lease)
+    assert lease("judge", "t2") == LeaseRefused("full")
+    assert isinstance(lease("live", "t3"), Lease)
+    assert lease("live", "t4") == LeaseRefused("full")
+    bench.check()
+
+
 def test_an_empty_lane_and_a_reached_bound_are_told_apart(bench: Bench) -> None:
     assert _lease(bench, "t1") == LeaseRefused("empty")
     bench.open("a", "b")

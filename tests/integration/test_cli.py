@@ -186,7 +186,7 @@ def test_nothing_is_stored_when_one_of_several_is_wrong(run: Run) -> None:
     )
     refused = run("put", ".")
     assert refused.exit_code == exits.MALFORMED
-    assert "at /judgments: [not_available]" in refused.stderr
+    assert "at /verifiers: [no_verifier]" in refused.stderr
     assert run("get", "brief@1", "--kind", "contract").exit_code == exits.NOT_ACCEPTED
     Path("policies/later.json").unlink()
     assert run("put", ".").exit_code == exits.OK

@@ -22,6 +22,7 @@ from kombu import Queue
 
 from counterfoil_worker import logs
 from counterfoil_worker.admission import DoorLimits
+from counterfoil_worker.asking import AskingRules, Panel, open_panel
 from counterfoil_worker.dispatcher import (
     BatchRules,
     Dispatcher,
@@ -35,6 +36,7 @@ from counterfoil_worker.library import Library
 from counterfoil_worker.queues import QUEUES, WORK_QUEUE
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
+from counterfoil_worker.verifiers import Configuration
 from counterfoil_worker.work import Shop
 
 if TYPE_CHECKING:
@@ -64,11 +66,22 @@ def make_app(settings: Settings) -> Celery:
     """Make the Celery app: the tasks, the queues, and nothing that opens a connection."""
     app = Celery("counterfoil", broker=settings.broker_url, set_as_current=False)
     app.conf.update(_configuration(settings))
-    open_shop = partial(_shop_of_process, settings.store_url)
+    open_shop = partial(_shop_of_process, settings.store_url, make_panel(settings))
     register(app, Bench(open_shop=open_shop, post=poster(app), work_ms=settings.work_ms))
     _connect(signals.setup_logging, partial(_configure_logging, settings.log_level))
     _connect(signals.worker_process_init, partial(_limit_memory, settings.child_memory_bytes))
     return app
+
+
+def make_panel(settings: Settings) -> Panel:
+    """Make the panel of verifiers. Nothing is opened before one of them is asked."""
+    rules = AskingRules(
+        calls=settings.verifier_calls,
+        timeout_ms=settings.verifier_timeout_ms,
+        first_pause_ms=settings.verifier_pause_ms,
+        longest_pause_ms=settings.verifier_longest_pause_ms,
+    )
+    return open_panel(Configuration(script=settings.verifier_script), rules)
 
 
 def make_dispatcher(settings: Settings) -> Dispatcher:
@@ -142,6 +155,7 @@ def _configuration(settings: Settings) -> dict[str, object]:
 
 def _rules(settings: Settings) -> Rules:
     share = -(-settings.lease_bound // settings.partitions)
+    judge_share = -(-settings.judge_bound // settings.partitions)
     return Rules(
         intake=IntakeRules(
             claim_ms=settings.claim_ms,
@@ -154,6 +168,8 @@ def _rules(settings: Settings) -> Rules:
             max_bytes=settings.batch_bytes,
             queue_ms=settings.queue_ms,
             bound=share,
+            judge_runs=settings.judge_runs,
+            judge_bound=judge_share,
         ),
         sweep=SweepRules(
             cap=settings.cap,
@@ -179,8 +195,8 @@ class _SystemClock:
 # --- once per process: a forked child must not share its parent's connections -------------------
 
 
-def _shop_of_process(store_url: str, tenant: str, partition: int) -> Shop:
-    return _shop(store_url, tenant, partition, os.getpid())
+def _shop_of_process(store_url: str, panel: Panel, tenant: str, partition: int) -> Shop:
+    return _shop(store_url, panel, tenant, partition, os.getpid())
 
 
 @lru_cache(1)
@@ -194,9 +210,9 @@ def _library(store_url: str, tenant: str, pid: int) -> Library:
 
 
 @lru_cache(KEPT_SHOPS)
-def _shop(store_url: str, tenant: str, partition: int, pid: int) -> Shop:
+def _shop(store_url: str, panel: Panel, tenant: str, partition: int, pid: int) -> Shop:
     ledger = RedisLedger(_client(store_url, pid), tenant, partition)
-    return Shop(ledger=ledger, library=_library(store_url, tenant, pid))
+    return Shop(ledger=ledger, library=_library(store_url, tenant, pid), panel=panel)
 
 
 def _connect(sent: Signal, receiver: Callable[..., None]) -> None:

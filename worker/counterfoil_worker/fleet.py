@@ -65,18 +65,25 @@ class Member:
 
 
 class Fleet:
-    """A dispatcher, a worker for batches, and a worker for suspects.
+    """A dispatcher, a worker for batches, and a worker for suspects; ``judges`` for verifiers.
 
     ``environ`` holds the settings (``COUNTERFOIL_STORE_URL`` at least); logs go to ``logs``, a file
     a process.
     """
 
-    def __init__(self, environ: Mapping[str, str], logs: Path, *, children: int = 2) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], logs: Path, *, children: int = 2, judges: int = 0
+    ) -> None:
         self._environ = dict(environ)
         self._logs = logs
         self.dispatcher = self._launch("dispatcher", ["dispatch"])
         self.worker = self._launch("worker", ["worker", "--children", str(children)])
         self.alone = self._launch("alone", ["worker", "--alone"])
+        self.judges = [self.launch_judge(f"judge-{number}") for number in range(judges)]
+
+    def launch_judge(self, name: str) -> Member:
+        """Start a worker that asks verifiers."""
+        return self._launch(name, ["worker", "--judge", "--threads", "4"])
 
     def _launch(self, name: str, arguments: Sequence[str]) -> Member:
         log = self._logs / f"{name}.log"
@@ -95,13 +102,16 @@ class Fleet:
     @property
     def members(self) -> tuple[Member, ...]:
         """The processes that run now."""
-        return (self.dispatcher, self.worker, self.alone)
+        return (self.dispatcher, self.worker, self.alone, *self.judges)
 
     def restart(self, member: Member) -> Member:
         """Start again what was killed, under the same name and log."""
         member.end()
         fresh = self._launch(member.name, member.arguments)
-        setattr(self, member.name, fresh)
+        if member in self.judges:
+            self.judges[self.judges.index(member)] = fresh
+        else:
+            setattr(self, member.name, fresh)
         return fresh
 
     def ended(self) -> list[Member]:

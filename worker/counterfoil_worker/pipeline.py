@@ -27,18 +27,20 @@ from counterfoil_worker.layers.extraction import Extraction
 from counterfoil_worker.layers.semantic.access import decide_all
 from counterfoil_worker.layers.semantic.case import SemanticCase
 from counterfoil_worker.layers.semantic.judge import judge as judge_semantic
+from counterfoil_worker.layers.semantic.questions import ask
 from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.judge import judge as judge_structured
 from counterfoil_worker.layers.structured.view import ViewMismatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from counterfoil_schemas.inputs import AccessDecision
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.stored import StoredEvent
     from counterfoil_schemas.vocabulary import Layer, LayerOutcome, ResultOutcome
     from counterfoil_worker.layers.structured.compiled import CompiledContract
-    from counterfoil_worker.ports import RunView
+    from counterfoil_worker.ports import Question, RunView
 
 GOES_ON: Final[Mapping[Layer, LayerOutcome]] = MappingProxyType(
     {"structured": "accepted", "semantic": "accepted"}
@@ -166,29 +168,51 @@ def contents(event: StoredEvent) -> tuple[Digest, ...]:
     return tuple(dict.fromkeys(content_digest(item) for item in event.data.evidence))
 
 
+def asks_later(material: Material) -> bool:
+    """Whether the policy has judgments asked for where the event brought none."""
+    return material.policy is not None and material.policy.judgments == "later"
+
+
+def questions(material: Material, withdrawn: frozenset[str]) -> tuple[Question, ...]:
+    """What verifiers are to be asked before the semantic inputs can be fixed; mostly nothing."""
+    policy, extraction = material.run.policy, _extraction(material.structure)
+    if not asks_later(material) or policy is None or extraction is None:
+        return ()
+    access = _access(material, withdrawn)
+    return ask(material.structure.generation, extraction, access, material.bodies, policy)
+
+
 def semantic_inputs(
-    material: Material, structured: Digest, withdrawn: frozenset[str]
+    material: Material,
+    structured: Digest,
+    withdrawn: frozenset[str],
+    judgments: Sequence[AttestedJudgment] = (),
 ) -> SemanticInputs:
-    """The set that the semantic gate will judge, from what came with the event."""
-    event = material.stored()
-    data = event.data
+    """The set that the semantic gate will judge: what came with the event, then ``judgments``."""
+    data = material.stored().data
     return SemanticInputs(
         event=material.run.event_digest,
         structured=structured,
-        judgments=tuple(
-            AttestedJudgment(judgment=item, attested_by="producer") for item in data.judgments
+        judgments=(
+            *(AttestedJudgment(judgment=item, attested_by="producer") for item in data.judgments),
+            *judgments,
         ),
         adjudications=tuple(
             AttestedAdjudication(adjudication=item, attested_by="producer")
             for item in data.adjudications
         ),
-        access=decide_all(
-            data.evidence,
-            withdrawn,
-            tenant=event.tenant,
-            principal=data.scope.principal,
-            as_of_ms=material.run.as_of_ms,
-        ),
+        access=_access(material, withdrawn),
+    )
+
+
+def _access(material: Material, withdrawn: frozenset[str]) -> tuple[AccessDecision, ...]:
+    event = material.stored()
+    return decide_all(
+        event.data.evidence,
+        withdrawn,
+        tenant=event.tenant,
+        principal=event.data.scope.principal,
+        as_of_ms=material.run.as_of_ms,
     )
 
 

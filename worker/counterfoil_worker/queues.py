@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from counterfoil_worker.ports import ALONE, LIVE, UnavailableError
+from counterfoil_worker.ports import ALONE, JUDGE, LIVE, UnavailableError
 
 WORK_QUEUE: Final = "counterfoil.work"
 """Batches of every kind; served by as many worker children as the machine has room for."""
@@ -18,7 +18,7 @@ ALONE_QUEUE: Final = "counterfoil.alone"
 """Suspects, one run a batch, every link of their chain; served by workers of one child."""
 
 JUDGE_QUEUE: Final = "counterfoil.judge"
-"""Reserved for runs that need a verifier's call; nothing is sent there yet."""
+"""Runs that need a verifier's call; served by workers that may call, in threads."""
 
 QUEUES: Final = (WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
 
@@ -31,9 +31,10 @@ class Route:
     queue: str
 
 
-ROUTES: Final = (Route(LIVE, WORK_QUEUE), Route(ALONE, ALONE_QUEUE))
-"""Lanes that are leased from. A lane without a worker on its queue must not be here: its leases
-would only run out, over and over. The judge lane joins together with its task."""
+ROUTES: Final = (Route(LIVE, WORK_QUEUE), Route(ALONE, ALONE_QUEUE), Route(JUDGE, JUDGE_QUEUE))
+"""Lanes that are leased from. A lane without a worker on its queue has leases that only run out,
+over and over: that costs others nothing, and its runs wait (in the judge lane, to their deadline).
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

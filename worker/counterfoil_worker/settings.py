@@ -113,6 +113,31 @@ class Settings:
         "an inbox entry that a dispatcher left for so long is taken over; above work_ms",
     )
     cap: int = _number(3, 1, 100, "losses", "attempts alone after which a run is given up")
+    judge_bound: int = _number(
+        8, 1, 10_000, "leases", "batches of the judge lane under way at one time, counted apart"
+    )
+    judge_runs: int = _number(
+        4, 1, 4_096, "runs", "most runs of one batch of the judge lane, which are asked one by one"
+    )
+    verifier_calls: int = _number(
+        4, 1, 1_000, "calls", "calls to one verifier under way at one time, in one process"
+    )
+    verifier_timeout_ms: int = _number(
+        0,
+        0,
+        DAY,
+        "ms",
+        "all calls about one run: below hard_limit_ms and a third of work_ms; 0 chooses well below",
+    )
+    verifier_pause_ms: int = _number(
+        SECOND, 10, DAY, "ms", "until a run that could not be judged is asked about again; doubles"
+    )
+    verifier_longest_pause_ms: int = _number(
+        MINUTE, 10, DAY, "ms", "the longest such pause; at least verifier_pause_ms"
+    )
+    verifier_script: str = _text(
+        "", "path of the table of the verifier scripted@1; empty for no such verifier"
+    )
     sweep_ms: int = _number(
         SECOND, 10, 10 * MINUTE, "ms", "between two looks for leases that ran out"
     )
@@ -178,6 +203,7 @@ class Settings:
         shortest = min(self.queue_ms, self.work_ms)
         _require(self.hard_limit_ms < self.work_ms, "hard_limit_ms", work)
         _require(self.work_ms < self.claim_ms, "work_ms", claim)
+        self._check_verifiers()
         # A pause is noticed when no sweep ended for half the shortest lease.
         _require(
             self.sweep_ms * 4 <= shortest,
@@ -188,6 +214,20 @@ class Settings:
             self.body_ms <= self.horizon_ms,
             "body_ms",
             f"at most {_variable('horizon_ms')} ({self.horizon_ms})",
+        )
+
+    def _check_verifiers(self) -> None:
+        if not self.verifier_timeout_ms:
+            chosen = min(self.work_ms // 4, self.hard_limit_ms // 2)
+            object.__setattr__(self, "verifier_timeout_ms", chosen)
+        hard = f"less than {_variable('hard_limit_ms')} ({self.hard_limit_ms})"
+        _require(self.verifier_timeout_ms < self.hard_limit_ms, "verifier_timeout_ms", hard)
+        third = f"less than a third of {_variable('work_ms')} ({self.work_ms})"
+        _require(self.verifier_timeout_ms * 3 < self.work_ms, "verifier_timeout_ms", third)
+        _require(
+            self.verifier_pause_ms <= self.verifier_longest_pause_ms,
+            "verifier_longest_pause_ms",
+            f"at least {_variable('verifier_pause_ms')} ({self.verifier_pause_ms})",
         )
 
     @classmethod

@@ -1,5 +1,7 @@
 """The Celery tasks: three links of a chain that works one leased batch, layer by layer.
 
+A fourth, in a lane of its own, has verifiers asked about runs that lack judgments.
+
 A message carries short strings: ``(tenant, partition, batch)`` for the first link, and the token of
 its delivery for the later ones. It is acknowledged on receipt and nothing is stored as a result:
 what a message leads to is decided by the ledger, so a lost one costs the batch its lease, and one
@@ -15,6 +17,7 @@ import logging
 import re
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -24,11 +27,12 @@ from kombu.exceptions import OperationalError
 
 from counterfoil_worker import work
 from counterfoil_worker.ports import UnavailableError
-from counterfoil_worker.queues import WORK_QUEUE, BrokerUnavailableError, Parcel
+from counterfoil_worker.queues import JUDGE_QUEUE, WORK_QUEUE, BrokerUnavailableError, Parcel
 from counterfoil_worker.work import Batch, Shop
 
 if TYPE_CHECKING:
     from counterfoil_worker.ports import Ledger
+    from counterfoil_worker.work import Departure
 
 log: Final = logging.getLogger(__name__)
 
@@ -64,6 +68,12 @@ _SEMANTIC: Final = Link("counterfoil.semantic", work.semantic, _BEHAVIOR)
 FIRST: Final = Link("counterfoil.structured", work.structured, _SEMANTIC)
 
 LINKS: Final = (FIRST, _SEMANTIC, _BEHAVIOR)
+
+JUDGE_TASK: Final = Link("counterfoil.judge", work.judge, None)
+"""The task of the judge lane. Its runs go home with their judgments, and start a chain there."""
+
+_FIRST_OF: Final = {JUDGE_QUEUE: JUDGE_TASK}
+"""What a batch begins with, by its queue; the first link of the chain for all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +140,25 @@ class Keeper:
         self._due = time.monotonic() + self._work_ms / 3_000
         return self._ledger.extend(self._batch, self._token, work_ms=self._work_ms)
 
+    def put_back(self, departures: Sequence[tuple[str, Departure]]) -> None:
+        """Release runs of the batch, together where they go to the same place.
+
+        Raises:
+            UnavailableError: the store did not answer.
+        """
+        groups: defaultdict[Departure, list[str]] = defaultdict(list)
+        for rid, departure in departures:
+            groups[departure].append(rid)
+        for to, rids in groups.items():
+            self._ledger.release(
+                rids,
+                self._batch,
+                self._token,
+                lane=to.lane,
+                due_ms=to.due_ms,
+                deadline_ms=to.deadline_ms,
+            )
+
 
 def run_link(bench: Bench, link: Link, message: Message) -> None:
     """Work one layer of a batch, if it is still there and ours, and send the next link.
@@ -150,9 +179,10 @@ def run_link(bench: Bench, link: Link, message: Message) -> None:
         _note(f"task.{started.status}", link, message)
         return
     keeper = Keeper(shop.ledger, message.batch, token, bench.work_ms)
-    going = link.work(shop, Batch(rids=started.rids, keep=keeper.keep))
+    batch = Batch(rids=started.rids, keep=keeper.keep, put_back=keeper.put_back)
+    going = link.work(shop, batch)
     if started.alone:
-        _finish_alone(shop, link, Batch(rids=going, keep=keeper.keep))
+        _finish_alone(shop, link, replace(batch, rids=going))
     if started.alone or not going or link.follower is None:
         # What is still in the batch raised on the way: it need not wait for its lease to run out.
         shop.ledger.abandon(message.batch, token)
@@ -198,7 +228,7 @@ def run_guarded(
     bench: Bench, link: Link, arguments: Sequence[object], keywords: Sequence[object] = ()
 ) -> None:
     """Run a link whatever it was sent; what goes wrong is logged, and nothing is raised."""
-    message = None if keywords else read_message(arguments, first=link is FIRST)
+    message = None if keywords else read_message(arguments, first=link in {FIRST, JUDGE_TASK})
     if message is None:
         log.error("task.not_ours", extra={"task": link.name, "arguments": len(arguments)})
         return
@@ -250,7 +280,7 @@ class LinkTask(Task[..., None]):
 
 def register(app: Celery, bench: Bench) -> None:
     """Give an app the tasks of the chain. They belong to this app only, also in one process."""
-    for link in LINKS:
+    for link in (*LINKS, JUDGE_TASK):
         app.task(name=link.name, base=LinkTask, shared=False)(_body(bench, link))
 
 
@@ -290,4 +320,5 @@ def enqueue_batch(post: Post, parcel: Parcel) -> None:
     Raises:
         BrokerUnavailableError: the broker did not take the message, or did not say so.
     """
-    post(FIRST.name, (parcel.tenant, str(parcel.partition), str(parcel.batch)), parcel.queue)
+    first = _FIRST_OF.get(parcel.queue, FIRST)
+    post(first.name, (parcel.tenant, str(parcel.partition), str(parcel.batch)), parcel.queue)

@@ -18,16 +18,13 @@ from counterfoil_worker.layers.semantic.checks.severity import NAME as SEVERITY
 from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
     from counterfoil_schemas.contract import OutputContract
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.wire import FrozenJson
     from counterfoil_worker.engines.cel import ResultType
     from counterfoil_worker.engines.schema_survey import Schema
-
-LATER_JUDGMENTS_AVAILABLE: Final = False
-"""Whether runs can wait for judgments, and workers call verifiers, in this version."""
 
 _RESULT_TYPES: Final[Mapping[str, ResultType]] = {
     "int": CelType.INT,
@@ -59,14 +56,16 @@ def vet_contract(contract: OutputContract) -> tuple[Fault, ...]:
     )
 
 
-def vet_policy(policy: Policy, contract: OutputContract | None) -> tuple[Fault, ...]:
+def vet_policy(
+    policy: Policy, contract: OutputContract | None, verifiers: Container[str] = frozenset()
+) -> tuple[Fault, ...]:
     """Every reason not to put a policy; none means that it may be put.
 
     ``contract`` is the one that the policy names. Without it, what the policy says about the
-    contract's parts is not looked at.
+    contract's parts is not looked at. ``verifiers`` are those that workers of this version have.
     """
     return (
-        *_unavailable_faults(policy),
+        *_verifier_faults(policy, verifiers),
         *_version_faults(policy),
         *_repeated("/derived", "name", (rule.name for rule in policy.derived)),
         *_derived_faults(policy),
@@ -111,15 +110,23 @@ def _repeated(at: str, member: str, names: Iterable[str]) -> Iterator[Fault]:
         seen.add(name)
 
 
-def _unavailable_faults(policy: Policy) -> Iterator[Fault]:
-    if LATER_JUDGMENTS_AVAILABLE:
-        return
-    if policy.judgments == "later":
-        message = "not available in this version: send judgments with the event (with_event)"
-        yield Fault("/judgments", "not_available", message)
-    if policy.verifiers:
-        message = "not available in this version: leave the list empty, and send judgments"
-        yield Fault("/verifiers", "not_available", message)
+def _verifier_faults(policy: Policy, known: Container[str]) -> Iterator[Fault]:
+    """A policy that waits for judgments says whom to ask; one that does not asks nobody."""
+    if policy.judgments == "later" and not policy.verifiers:
+        message = "judgments that come later are asked of verifiers: name at least one"
+        yield Fault("/verifiers", "no_verifier", message)
+    if policy.judgments == "with_event" and policy.verifiers:
+        message = "with_event asks nobody: set judgments to later, or leave the list empty"
+        yield Fault("/verifiers", "never_asked", message)
+    seen: set[str] = set()
+    for number, name in enumerate(policy.verifiers):
+        at = pointer("verifiers", number)
+        if name in seen:
+            yield Fault(at, "repeated", "this verifier stands here twice: name it once")
+        elif name not in known:
+            message = f"this version has no verifier {name}: see the list in the documentation"
+            yield Fault(at, "unknown_verifier", message)
+        seen.add(name)
 
 
 def _version_faults(policy: Policy) -> Iterator[Fault]:

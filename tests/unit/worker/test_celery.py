@@ -12,7 +12,7 @@ import pytest
 from counterfoil_worker import celery as root
 from counterfoil_worker.queues import QUEUES
 from counterfoil_worker.settings import Settings
-from counterfoil_worker.tasks import LINKS, LinkTask
+from counterfoil_worker.tasks import JUDGE_TASK, LINKS, LinkTask
 
 NOWHERE = Settings(store_url="redis://127.0.0.1:1/0")
 """Nothing listens there: whatever connected would fail."""
@@ -21,7 +21,7 @@ NOWHERE = Settings(store_url="redis://127.0.0.1:1/0")
 def test_an_app_has_the_tasks_of_the_chain_and_they_belong_to_it() -> None:
     app, other = root.make_app(NOWHERE), root.make_app(NOWHERE)
     ours = {name for name in app.tasks if not name.startswith("celery.")}
-    assert ours == {link.name for link in LINKS}
+    assert ours == {link.name for link in (*LINKS, JUDGE_TASK)}
     for name in ours:
         assert isinstance(app.tasks[name], LinkTask)
         assert app.tasks[name] is not other.tasks[name]

@@ -16,7 +16,7 @@ from counterfoil_worker.dispatcher.dispatch import ALONE_AHEAD
 from counterfoil_worker.dispatcher.intake import FUTURE_MS
 from counterfoil_worker.ledger.memory import MemoryLedger
 from counterfoil_worker.ports import JUDGE, LIVE, AdmitDead, UnavailableError
-from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE, Parcel
+from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE, Parcel
 from tests.house import (
     BOUND,
     CAP,
@@ -364,7 +364,9 @@ def test_a_waiting_run_that_is_due_is_ready_again() -> None:
     send_to_judge(house, due_ms=2_000, deadline_ms=60_000)
     assert house.accounts.waiting == 1
     house.pass_time(3_000)
-    assert (house.accounts.waiting, house.accounts.ready) == (0, 1)
+    # Ready, and so leased for a worker that asks verifiers.
+    assert (house.accounts.waiting, house.accounts.leased) == (0, 1)
+    assert house.post.parcels[-1].queue == JUDGE_QUEUE
 
 
 def started_batch(house: House) -> None:

@@ -35,7 +35,31 @@ def test_the_environment_sets_numbers_and_texts() -> None:
     assert Settings().pin_as_of_ms is None
 
 
+def test_calls_to_verifiers_end_well_below_the_lease_and_the_hard_limit() -> None:
+    assert Settings().verifier_timeout_ms == 15_000
+    assert Settings(hard_limit_ms=8_000).verifier_timeout_ms == 4_000
+    assert Settings(verifier_timeout_ms=100).verifier_timeout_ms == 100
+
+
 WRONG = [
+    pytest.param(
+        {"VERIFIER_TIMEOUT_MS": "20000"},
+        {"VERIFIER_TIMEOUT_MS": "19999"},
+        r"VERIFIER_TIMEOUT_MS must be less than a third of COUNTERFOIL_WORK_MS \(60000\)",
+        id="calls outlast the lease",
+    ),
+    pytest.param(
+        {"VERIFIER_TIMEOUT_MS": "9000", "HARD_LIMIT_MS": "9000"},
+        {"VERIFIER_TIMEOUT_MS": "8999", "HARD_LIMIT_MS": "9000"},
+        r"VERIFIER_TIMEOUT_MS must be less than COUNTERFOIL_HARD_LIMIT_MS \(9000\)",
+        id="calls outlast the hard limit",
+    ),
+    pytest.param(
+        {"VERIFIER_PAUSE_MS": "60001"},
+        {"VERIFIER_PAUSE_MS": "60000"},
+        "VERIFIER_LONGEST_PAUSE_MS must be at least",
+        id="pauses shrink",
+    ),
     pytest.param({"CAP": "three"}, {"CAP": "3"}, "CAP must be a whole number", id="word"),
     pytest.param({"CAP": ""}, {"CAP": "1"}, "CAP must be a whole number", id="empty"),
     pytest.param({"CAP": "-1"}, {"CAP": "1"}, "CAP must be a whole number", id="negative"),

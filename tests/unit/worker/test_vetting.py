@@ -45,6 +45,7 @@ def test_good_rules_have_no_fault() -> None:
     assert vet_contract(contract()) == ()
     assert vet_policy(policy(), contract()) == ()
     assert vet_policy(policy(contract=contract().address()), contract()) == ()
+    assert vet_policy(policy(**later("v@1")), contract(), KNOWN) == ()
 
 
 def invariant(cel: str, name: str = "one") -> dict[str, JsonValue]:
@@ -104,11 +105,19 @@ def derived(**changes: JsonValue) -> dict[str, JsonValue]:
     return {"derived": [{"name": "total", "cel": "impact.n + 1", **changes}]}
 
 
+def later(*verifiers: str) -> dict[str, JsonValue]:
+    return {"judgments": "later", "verifiers": list(verifiers)}
+
+
+KNOWN = frozenset(("v@1",))
+
 TOOLS: JsonValue = {"tools": [{"tool": "a", "gate": "run"}, {"tool": "a", "gate": "block"}]}
 
 POLICY_FAULTS = [
-    pytest.param({"judgments": "later"}, "/judgments", "not_available", id="later"),
-    pytest.param({"verifiers": ["v@1"]}, "/verifiers", "not_available", id="verifiers"),
+    pytest.param({"judgments": "later"}, "/verifiers", "no_verifier", id="nobody to ask"),
+    pytest.param({"verifiers": ["v@1"]}, "/verifiers", "never_asked", id="never asked"),
+    pytest.param(later("v@1", "v@2"), "/verifiers/1", "unknown_verifier", id="unknown"),
+    pytest.param(later("v@1", "v@1"), "/verifiers/1", "repeated", id="verifier twice"),
     pytest.param({"validator": 2}, "/validator", "other_rules", id="validator"),
     pytest.param({"contract": "brief@2"}, "/contract", "other_contract", id="contract"),
     pytest.param({"behavior": TOOLS}, "/behavior/tools/1/tool", "repeated", id="tool twice"),
@@ -128,7 +137,7 @@ POLICY_FAULTS = [
 def test_a_policy_that_cannot_be_kept_is_refused(
     change: dict[str, JsonValue], pointer: str, code: str
 ) -> None:
-    faults = vet_policy(policy(**change), contract())
+    faults = vet_policy(policy(**change), contract(), KNOWN)
     assert [(fault.pointer, fault.code) for fault in faults] == [(pointer, code)]
     assert faults[0].message
 
@@ -145,10 +154,10 @@ def test_without_the_contract_its_parts_are_not_looked_at() -> None:
 
 
 def test_every_fault_is_told() -> None:
-    spoiled = policy(judgments="later", verifiers=["v@1"], **derived(name="sum", cel="1 +"))
-    assert [fault.pointer for fault in vet_policy(spoiled, contract())] == [
-        "/judgments",
+    spoiled = policy(verifiers=["v@2"], **derived(name="sum", cel="1 +"))
+    assert [fault.pointer for fault in vet_policy(spoiled, contract(), KNOWN)] == [
         "/verifiers",
+        "/verifiers/0",
         "/derived/0/cel",
         "/derived/0/name",
     ]

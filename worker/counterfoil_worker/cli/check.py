@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from counterfoil_producers.bundle import Bundle
+    from counterfoil_worker.asking import Panel
     from counterfoil_worker.cli.answers import Answer
     from counterfoil_worker.cli.in_process import Desk
 
@@ -45,6 +46,13 @@ _bundle = click.Path(exists=True, file_okay=False, path_type=Path)
     metavar="MS",
     help="Judge as of this time, in milliseconds since 1970. Default: now.",
 )
+@click.option(
+    "--verifier-script",
+    type=click.Path(exists=True, dir_okay=False),
+    envvar="COUNTERFOIL_VERIFIER_SCRIPT",
+    metavar="FILE",
+    help="The table of the verifier scripted@1, for policies with judgments that come later.",
+)
 @click.option("--receipts", type=_folder, metavar="DIR", help="Write each receipt's bytes here.")
 @tenant_option
 @as_json
@@ -53,6 +61,7 @@ def check(
     *,
     bundle: Path | None,
     as_of_ms: int | None,
+    verifier_script: str | None,
     receipts: Path | None,
     tenant: str,
     as_json: bool,
@@ -71,7 +80,7 @@ def check(
     from counterfoil_worker.cli.sources import find_bundle, read_events
 
     rules, events = find_bundle(source, bundle), read_events(source)
-    desk = Desk(tenant, as_of_ms)
+    desk = Desk(tenant, as_of_ms, _panel(verifier_script))
     _lay_out(desk, rules)
     answers: list[Answer] = []
     shown = _progress(desk.check(events), len(events), hidden=as_json)
@@ -85,6 +94,21 @@ def check(
     if not as_json:
         write_answers(answers)
     return worst(answers)
+
+
+def _panel(script: str | None) -> Panel:
+    """The verifiers; one whose configuration is wrong is told of before anything is checked."""
+    from counterfoil_worker.asking import open_panel
+    from counterfoil_worker.cli.exits import MALFORMED, Failure
+    from counterfoil_worker.verifiers import Configuration, VerifierError, registry
+
+    configuration = Configuration(script=script or "")
+    try:
+        for offer in registry().values():
+            offer.make(configuration)
+    except VerifierError as error:
+        raise Failure(str(error), MALFORMED) from error
+    return open_panel(configuration)
 
 
 @contextmanager

@@ -31,9 +31,16 @@ def dispatch(lifeline: bool) -> None:
 
     settings = Settings.from_env(os.environ)
     logs.configure(settings.log_level)
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda _number, _frame: stop.set())
+    stop, asked = threading.Event(), {signal.SIGTERM, signal.SIGINT}
+
+    def wait_for_signal() -> None:
+        signal.sigwait(asked)
+        stop.set()
+
+    # Waited for in a thread: in a handler, setting the event would wait for ever for the lock that
+    # the very code it interrupts may hold, which is a handler of a second signal already.
+    signal.pthread_sigmask(signal.SIG_BLOCK, asked)
+    threading.Thread(target=wait_for_signal, name="signals", daemon=True).start()
     if lifeline:
         stop_with_starter()
     make_dispatcher(settings).run(stop)

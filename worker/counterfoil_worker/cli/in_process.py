@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker import work
 from counterfoil_worker.admission import Arrival, open_entry
+from counterfoil_worker.asking import open_panel
 from counterfoil_worker.cli.answers import Answer, Answered, Refused, Repeated, Unanswered
 from counterfoil_worker.dispatcher import IntakeRules, Tenancy
 from counterfoil_worker.dispatcher.intake import Intake
@@ -20,9 +21,15 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.reading import RawEvent
     from counterfoil_schemas.digest import Digest
+    from counterfoil_worker.asking import Panel
 
 GROUP: Final = 64
 """Events that are taken in and checked together, as a worker does."""
+
+UNDECIDED: Final = (
+    "its policy needs a verifier, and none could decide: {why}. Name the verifier's configuration"
+    " (see --help), or submit the event to a system with a verifier worker"
+)
 
 FOREVER_MS: Final = 2**53 - 1
 """No lease runs out here, and no event is too old: nobody else is there, nothing was forgotten."""
@@ -31,8 +38,13 @@ FOREVER_MS: Final = 2**53 - 1
 class Desk:
     """Checks events, in groups; what it has seen it remembers, as a store would."""
 
-    def __init__(self, tenant: str, as_of_ms: int | None = None) -> None:
-        """``as_of_ms`` is the time at which all are judged; None for now."""
+    def __init__(
+        self, tenant: str, as_of_ms: int | None = None, panel: Panel | None = None
+    ) -> None:
+        """``as_of_ms`` is the time at which all are judged; None for now.
+
+        ``panel`` has the verifiers that may be asked, for policies whose judgments come later.
+        """
         self.objects = MemoryObjects()
         self._ledger = MemoryLedger(_now_ms, tenant)
         self._inbox = MemoryInbox(_now_ms)
@@ -44,7 +56,13 @@ class Desk:
             claim_ms=FOREVER_MS, horizon_ms=FOREVER_MS, pin_as_of_ms=as_of_ms, read_entries=GROUP
         )
         self._intake = Intake(tenancy, LIVE, rules)
-        self._shop = work.Shop(ledger=self._ledger, library=Library(self.objects))
+        self._shop = work.Shop(
+            ledger=self._ledger,
+            library=Library(self.objects),
+            panel=panel or open_panel(),
+            asks_on_the_spot=True,
+        )
+        self._undecided: dict[str, str] = {}
         self._position = "0"
         self._leases = 0
 
@@ -78,7 +96,14 @@ class Desk:
         identity = arrival.identity
         if self._is_concluded(arrival):
             return Repeated(where=where, source=identity.source, id=identity.id)
+        waiting = [rid for rid in self._ledger.run_of(identity.eid) if rid in self._undecided]
+        if waiting:
+            return Unanswered(where=where, detail=UNDECIDED.format(why=self._undecided[waiting[0]]))
         return Unanswered(where=where, detail="the check failed: the reason stands above")
+
+    def _put_back(self, departures: Sequence[tuple[str, work.Departure]]) -> None:
+        """Remember why a run cannot be judged here; it stays where it is."""
+        self._undecided.update((rid, departure.why) for rid, departure in departures)
 
     def _is_concluded(self, arrival: Arrival) -> bool:
         views = self._ledger.views(self._ledger.run_of(arrival.identity.eid))
@@ -96,8 +121,12 @@ class Desk:
             token=str(self._leases),
         )
         rids = lease.rids if isinstance(lease, Lease) else ()
+
+        def batch(rids: tuple[str, ...]) -> work.Batch:
+            return work.Batch(rids=rids, keep=lambda: True, put_back=self._put_back)
+
         for layer in (work.structured, work.semantic, work.behavior):
-            rids = layer(self._shop, work.Batch(rids=rids, keep=lambda: True))
+            rids = layer(self._shop, batch(rids))
 
     def _new_results(self) -> dict[tuple[str, str, str], Answered]:
         entries = self._ledger.results(self._position, FOREVER_MS)

@@ -96,6 +96,8 @@ def _as_json(view: RunView, found: Answered | None, bytes_are: BytesState) -> di
         "run": view.rid,
         "revision": view.revision,
         "state": view.state,
+        "lane": view.lane,
+        "deadline_ms": view.deadline_ms,
         "event": view.event_digest,
         "bytes": bytes_are,
         "contract": view.contract,
@@ -133,7 +135,7 @@ def _lines(view: RunView, bytes_are: BytesState) -> list[tuple[str, str]]:
 
     lines = [
         ("run", f"{view.rid} (revision {view.revision})"),
-        ("state", view.state + (f", lost {view.losses} times" if view.losses else "")),
+        ("state", _state(view)),
         ("event", view.event_digest),
         ("bytes", BYTES_TEXT[bytes_are]),
         ("contract", view.contract or "not stored when the event came"),
@@ -144,3 +146,16 @@ def _lines(view: RunView, bytes_are: BytesState) -> list[tuple[str, str]]:
         (layer, f"{receipt.outcome}  {receipt.digest}") for layer, receipt in view.receipts.items()
     ]
     return lines + ([("result", view.result_id)] if view.result_id else [])
+
+
+def _state(view: RunView) -> str:
+    """The state, and for an open run what it has been through and what it waits for."""
+    from counterfoil_worker.ports import JUDGE
+
+    parts: list[str] = [view.state]
+    if view.losses:
+        parts.append(f"lost {view.losses} times")
+    if view.lane == JUDGE and view.state != "concluded":
+        until = "" if view.deadline_ms is None else f" until {view.deadline_ms}"
+        parts.append(f"for judgments{until}")
+    return ", ".join(parts)

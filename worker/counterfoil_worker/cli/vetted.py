@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from counterfoil_worker.cli.exits import MALFORMED, Failure
 from counterfoil_worker.cli.output import printable
+from counterfoil_worker.verifiers import registry
 from counterfoil_worker.vetting import Fault, seal_object, vet_contract, vet_policy
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def vet(
                 f"{item.where} at /contract: [unknown_contract] {item.model.contract} is not"
                 " stored: put it first, or with this policy"
             )
-        faults += _lines(item.where, vet_policy(item.model, named))
+        faults += _lines(item.where, vet_policy(item.model, named, registry()))
     if faults:
         raise Failure("\n".join(("nothing was stored", *faults)), MALFORMED)
     return (

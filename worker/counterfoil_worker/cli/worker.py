@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from counterfoil_worker.settings import Settings
 
 QUICK_START = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 """Workers here ask nothing of one another, so they need not meet before they begin."""
+
+DEFAULT_THREADS = 8
 
 
 @click.command(
@@ -14,6 +21,7 @@ QUICK_START = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 Examples:
   counterfoil worker --children 4
   counterfoil worker --alone
+  counterfoil worker --judge --threads 8
 """,
 )
 @click.option(
@@ -29,8 +37,21 @@ Examples:
     help="Serve runs that were lost before: one child, one run at a time. Run at least one such "
     "worker, or lost runs wait for ever.",
 )
+@click.option(
+    "--judge",
+    "judges",
+    is_flag=True,
+    help="Serve runs that need a verifier's call, in threads. Needed for policies with "
+    '"judgments": "later"; without one their runs wait to their deadline.',
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(1, 512),
+    default=None,
+    help="With --judge: batches that are asked about side by side. Default: 8.",
+)
 @click.option("--lifeline", is_flag=True, help="Stop when standard input ends.")
-def worker(children: int, alone: bool, lifeline: bool) -> None:
+def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeline: bool) -> None:
     """Run a worker: judge the batches that dispatchers lease.
 
     Settings come from COUNTERFOIL_* variables. SIGTERM finishes the tasks in hand and stops.
@@ -39,22 +60,61 @@ def worker(children: int, alone: bool, lifeline: bool) -> None:
 
     from counterfoil_worker.celery import make_app
     from counterfoil_worker.lifeline import stop_with_starter
-    from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE
     from counterfoil_worker.settings import Settings
 
+    _require_one_kind(alone=alone, judges=judges, threads=threads)
     settings = Settings.from_env(os.environ)
+    if judges:
+        _require_verifiers(settings)
     if lifeline:
         stop_with_starter()
-    queue = ALONE_QUEUE if alone else WORK_QUEUE
-    concurrency = 1 if alone else children
-    make_app(settings).worker_main(
+    name, *arguments = celery_arguments(children, alone=alone, judges=judges, threads=threads)
+    app = make_app(settings)
+    # The end of a thread's task wakes nobody: a worker that took no message while all its threads
+    # were busy would notice only once a second. The bound on the lane's leases is the limit.
+    app.conf.worker_disable_prefetch = not judges
+    app.worker_main(
         [
-            "--quiet",
             "worker",
-            f"--queues={queue}",
-            f"--concurrency={concurrency}",
-            f"--hostname={'alone' if alone else 'work'}-{os.getpid()}@%h",
+            *arguments,
+            f"--hostname={name}-{os.getpid()}@%h",
             f"--loglevel={settings.log_level}",
             *QUICK_START,
         ]
     )
+
+
+def _require_one_kind(*, alone: bool, judges: bool, threads: int | None) -> None:
+    if alone and judges:
+        raise click.UsageError("--alone and --judge are two workers: start one of each")
+    if threads is not None and not judges:
+        raise click.UsageError("--threads is for --judge: give that too, or --children instead")
+
+
+def _require_verifiers(settings: Settings) -> None:
+    """Fail now, and not in a log line an hour later, where a verifier is configured wrongly."""
+    from counterfoil_worker.cli.exits import USAGE, Failure
+    from counterfoil_worker.verifiers import Configuration, VerifierError, registry
+
+    configuration = Configuration(script=settings.verifier_script)
+    try:
+        made = [offer.make(configuration) for offer in registry().values()]
+    except VerifierError as error:
+        raise Failure(str(error), USAGE) from error
+    if not any(made):
+        every = "; ".join(f"{offer.name}: {offer.unset}" for offer in registry().values())
+        raise Failure(f"no verifier is configured, so nothing could be judged: set {every}", USAGE)
+
+
+def celery_arguments(
+    children: int, *, alone: bool, judges: bool, threads: int | None
+) -> tuple[str, ...]:
+    """What tells the three kinds apart: the name, then Celery's arguments."""
+    from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
+
+    if judges:
+        pool = ("--pool=threads", f"--concurrency={threads or DEFAULT_THREADS}")
+        return ("judge", f"--queues={JUDGE_QUEUE}", *pool)
+    if alone:
+        return ("alone", f"--queues={ALONE_QUEUE}", "--concurrency=1")
+    return ("work", f"--queues={WORK_QUEUE}", f"--concurrency={children}")

@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.ports import ALONE, LeaseRefused, UnavailableError
+from counterfoil_worker.ports import ALONE, JUDGE, LeaseRefused, UnavailableError
 from counterfoil_worker.queues import ROUTES, Parcel, Route, Send
 
 if TYPE_CHECKING:
@@ -36,12 +36,18 @@ time, and would hold leases that batches of other runs could have.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRules:
-    """Bounds of a batch, and of the live leases of one partition. ``queue_ms``: lease to start."""
+    """Bounds of a batch, and of the live leases of one partition. ``queue_ms``: lease to start.
+
+    ``judge_runs`` and ``judge_bound`` are those of the judge lane, which has leases of its own: a
+    batch there is asked about run by run, so small ones keep more threads busy.
+    """
 
     runs: int
     max_bytes: int
     queue_ms: int
     bound: int
+    judge_runs: int = 4
+    judge_bound: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,11 @@ class _Source:
         """Whether its batches are suspects, one run each."""
         return self.route.lane == ALONE
 
+    @property
+    def judges(self) -> bool:
+        """Whether its batches wait for calls to verifiers."""
+        return self.route.lane == JUDGE
+
     def lease(self) -> Lease | LeaseRefused:
         """Take what is ready, as much as the last answers suggest."""
         rules = self._rules
@@ -104,12 +115,13 @@ class _Source:
             return LeaseRefused("full")
         # Suspects are counted apart: neither they nor a flood of others shut the rest out.
         apart = ALONE_AHEAD if self.isolates else len(self._suspects)
+        bound = rules.judge_bound if self.judges else rules.bound + apart
         answer = self._ledger.lease(
             self.route.lane,
             runs=self._runs,
             max_bytes=rules.max_bytes,
             queue_ms=rules.queue_ms,
-            bound=rules.bound + apart,
+            bound=bound,
             token=self._token,
         )
         # Kept until here: after a lost reply the same token gets the same batch.
@@ -121,8 +133,9 @@ class _Source:
     def is_drained(self, lease: Lease) -> bool:
         """Tell whether the batch took all there was, and set the size of the next one."""
         taken, asked = len(lease.rids), self._runs
+        most = self._rules.judge_runs if self.judges else self._rules.runs
         if not self.isolates:
-            self._runs = min(asked * 2, self._rules.runs) if taken >= asked else max(taken, 1)
+            self._runs = min(asked * 2, most) if taken >= asked else max(taken, 1)
         return taken < asked
 
 

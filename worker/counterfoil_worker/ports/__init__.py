@@ -59,6 +59,7 @@ from counterfoil_worker.ports.runs import (
     RunView,
 )
 from counterfoil_worker.ports.shell import Clock, Inbox
+from counterfoil_worker.ports.verifiers import CouldNotDecide, Opinion, Question, Verifier
 
 __all__ = [
     "ALONE",
@@ -76,6 +77,7 @@ __all__ = [
     "ConcludeStatus",
     "Concluded",
     "CorruptError",
+    "CouldNotDecide",
     "DeadLetter",
     "EraseStatus",
     "Erased",
@@ -92,7 +94,9 @@ __all__ = [
     "NewRun",
     "ObjectKind",
     "ObjectStore",
+    "Opinion",
     "PortError",
+    "Question",
     "Reclaimed",
     "RecordReceipt",
     "Recorded",
@@ -105,5 +109,6 @@ __all__ = [
     "StreamEntry",
     "Trimmed",
     "UnavailableError",
+    "Verifier",
     "run_id",
 ]

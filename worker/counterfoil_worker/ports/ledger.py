@@ -60,6 +60,8 @@ class Ledger(Protocol):
 
         The first run is taken whatever its size; further ones while their events' bytes fit in
         ``max_bytes``. Nothing is counted. The same token gets the same batch while it lives.
+        ``bound`` is on the live leases; those of the judge lane, where calls may hang, are bounded
+        and counted apart from all the others.
         """
         ...
 

@@ -10,7 +10,8 @@ killed process.
 
 from __future__ import annotations
 
-from counterfoil_worker.work.batch import Batch, behavior, semantic, structured
+from counterfoil_worker.work.batch import Batch, behavior, judge, semantic, structured
 from counterfoil_worker.work.drawer import Shop
+from counterfoil_worker.work.verdicts import Departure
 
-__all__ = ["Batch", "Shop", "behavior", "semantic", "structured"]
+__all__ = ["Batch", "Departure", "Shop", "behavior", "judge", "semantic", "structured"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -21,22 +22,35 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.vocabulary import Layer
+    from counterfoil_worker.asking import Panel
     from counterfoil_worker.library import Library
     from counterfoil_worker.ports import Ledger, RunView
 
 T = TypeVar("T")
 A = TypeVar("A")
 C = TypeVar("C", FixInputs, RecordReceipt, Conclude)
+U = TypeVar("U")
 
 log = logging.getLogger(__name__)
 
 
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shop:
-    """What the work is done with: one partition's ledger, and the tenant's objects."""
+    """What the work is done with: one partition's ledger, the tenant's objects, and verifiers.
+
+    ``asks_on_the_spot``: no other process has a judge lane, so they are asked wherever a run is.
+    ``now_ms`` is this machine's clock, which only spaces attempts: time in the ledger is its own.
+    """
 
     ledger: Ledger
     library: Library
+    panel: Panel | None = None
+    asks_on_the_spot: bool = False
+    now_ms: Callable[[], int] = _now_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +100,14 @@ def one_by_one(call: Callable[[Sequence[C]], list[A]], commands: Sequence[C]) ->
             log.exception("run left to its lease", extra={"rid": commands[0].rid})
             return [None]
     return [answer for command in commands for answer in one_by_one(call, [command])]
+
+
+def each_pair(
+    pairs: Iterable[tuple[Drawer, U]], do: Callable[[Drawer, U], T]
+) -> Iterator[tuple[Drawer, T]]:
+    """The same, with something that belongs to each run."""
+    for drawer, own in pairs:
+        yield from each((drawer,), lambda d, own=own: do(d, own))  # type: ignore[misc]
 
 
 def read(ledger: Ledger, digests: Iterable[Digest]) -> dict[Digest, bytes]:

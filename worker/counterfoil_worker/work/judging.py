@@ -10,11 +10,13 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_worker import pipeline
 from counterfoil_worker.ports import FixInputs, RecordReceipt
-from counterfoil_worker.work.drawer import Drawer, Shop, each, one_by_one, read
+from counterfoil_worker.work.drawer import Drawer, Shop, each, each_pair, one_by_one, read
+from counterfoil_worker.work.verdicts import Departure, verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from counterfoil_schemas.inputs import AttestedJudgment
     from counterfoil_schemas.receipt import Receipt
     from counterfoil_schemas.vocabulary import Layer
     from counterfoil_worker.pipeline import Sealed
@@ -22,10 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Judged:
-    """What came of judging: runs with their receipt, and runs to load again."""
+    """What came of judging: runs with their receipt, runs to load again, runs that go elsewhere."""
 
     done: list[Drawer] = field(default_factory=list[Drawer])
     again: list[str] = field(default_factory=list[str])
+    departures: list[tuple[str, Departure]] = field(default_factory=list[tuple[str, Departure]])
 
 
 Judge = Callable[[Shop, Sequence[Drawer]], Judged]
@@ -43,7 +46,7 @@ def structured(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
 
 def semantic(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
     """Fix the set of judgments and access decisions, then pass it through the semantic gate."""
-    fixed = _fix_semantic(shop, [d for d in drawers if "semantic" not in d.run.inputs])
+    fixed = fix_semantic(shop, [d for d in drawers if "semantic" not in d.run.inputs])
     ready = [d for d in drawers if "semantic" in d.inputs] + fixed.done
 
     def gate(drawer: Drawer) -> Receipt:
@@ -51,7 +54,9 @@ def semantic(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
         parent = drawer.receipts["structured"]
         return pipeline.semantic_receipt(material, parent, drawer.inputs["semantic"])
 
-    return _record(shop, "semantic", each(ready, gate), fixed.again)
+    judged = _record(shop, "semantic", each(ready, gate), fixed.again)
+    judged.departures = fixed.departures
+    return judged
 
 
 def behavior(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
@@ -74,19 +79,37 @@ JUDGES: Final[Mapping[Layer, Judge]] = {
 }
 
 
-def _fix_semantic(shop: Shop, drawers: Sequence[Drawer]) -> Judged:
-    """Read what is withdrawn, decide access, fix the set. A withdrawal in between: once more."""
+def fix_semantic(shop: Shop, drawers: Sequence[Drawer], *, ask: bool = False) -> Judged:
+    """Read what is withdrawn, decide access, fix the set. A withdrawal in between: once more.
+
+    Runs that need a verifier's call depart, unless the call is made here (``ask``).
+    """
     contents = list(each(drawers, lambda d: pipeline.contents(d.material.stored())))
     every = {digest for _, digests in contents for digest in digests}
     withdrawn = shop.ledger.tombstones(sorted(every))
-    bodies = each(
-        (drawer for drawer, _ in contents),
-        lambda d: pipeline.semantic_inputs(
-            d.material, d.receipts["structured"].digest, withdrawn
+    asked = list(
+        each((drawer for drawer, _ in contents), lambda d: _verdicts(shop, d, withdrawn, ask=ask))
+    )
+    bodies = each_pair(
+        ((drawer, answer) for drawer, answer in asked if not isinstance(answer, Departure)),
+        lambda d, judgments: pipeline.semantic_inputs(
+            d.material, d.receipts["structured"].digest, withdrawn, judgments
         ).canonical(),
     )
     rests = {drawer.run.rid: tuple(set(digests) - withdrawn) for drawer, digests in contents}
-    return _fix(shop, "semantic", list(bodies), rests)
+    fixed = _fix(shop, "semantic", list(bodies), rests)
+    fixed.departures = [(d.run.rid, x) for d, x in asked if isinstance(x, Departure)]
+    return fixed
+
+
+def _verdicts(
+    shop: Shop, drawer: Drawer, withdrawn: frozenset[str], *, ask: bool
+) -> tuple[AttestedJudgment, ...] | Departure:
+    """The judgments that are missing. Evidence that is named by digest is read only for those."""
+    if not pipeline.asks_later(drawer.material):
+        return ()
+    filled = replace(drawer, material=_with_evidence(shop, drawer))
+    return verdicts(shop, filled, withdrawn, ask=ask)
 
 
 def _fix(

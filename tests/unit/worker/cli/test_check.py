@@ -210,3 +210,73 @@ def test_the_examples_of_its_help_work(
         stdin = (tmp_path / arguments.pop()).read_bytes() if "<" in arguments else None
         shown = check(*(word for word in arguments if word != "<"), stdin=stdin)
         assert shown.exit_code in {exits.OK, exits.MALFORMED}
+
+
+# --- judgments that come later ------------------------------------------------------------------
+
+
+@pytest.fixture
+def later(bundle: Path) -> Path:
+    """The bundle with a policy that has judgments asked for, and an event that brings none."""
+    path = bundle / "policies" / "brief.json"
+    policy = json.loads(path.read_text())
+    path.write_text(json.dumps({**policy, "judgments": "later", "verifiers": ["scripted@1"]}))
+    event = json.loads((bundle / "events" / "accepted.json").read_text())
+    event["data"]["judgments"] = []
+    (bundle / "events" / "late.json").write_text(json.dumps(event))
+    return bundle
+
+
+def script(folder: Path, *lines: dict[str, str]) -> str:
+    path = folder / "script.json"
+    path.write_text(json.dumps({"lines": lines}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome", "exit_code"),
+    [
+        ({"relation": "supports"}, "accepted", exits.OK),
+        ({"relation": "contradicts"}, "rejected", exits.NOT_ACCEPTED),
+    ],
+)
+def test_judgments_that_come_later_are_asked_of_the_scripted_verifier(
+    check: Check, later: Path, line: dict[str, str], outcome: str, exit_code: int
+) -> None:
+    shown = check("events/late.json", "--json", "--verifier-script", script(later, line))
+    (result,) = results(shown)
+    assert (result.data.outcome, shown.exit_code) == (outcome, exit_code)
+
+
+@pytest.mark.usefixtures("later")
+def test_without_a_verifier_check_says_what_the_policy_needs(check: Check) -> None:
+    shown = check("events/late.json")
+    assert shown.exit_code == exits.INFRASTRUCTURE
+    assert "needs a verifier" in shown.output
+    assert "COUNTERFOIL_VERIFIER_SCRIPT" in shown.output
+    assert check("events/accepted.json").exit_code == exits.OK
+
+
+def test_a_verifier_that_could_not_decide_gives_no_verdict(check: Check, later: Path) -> None:
+    table = script(later, {"could_not_decide": "the table is silent"})
+    shown = check("events/late.json", "--verifier-script", table)
+    assert shown.exit_code == exits.INFRASTRUCTURE
+    assert "the table is silent" in shown.output
+
+
+def test_a_script_that_is_none_is_told_of_before_anything_is_checked(
+    check: Check, later: Path
+) -> None:
+    shown = check("events/late.json", "--verifier-script", script(later, {"relation": "proves"}))
+    assert shown.exit_code == exits.MALFORMED
+    assert "lines/0/relation" in shown.stderr
+
+
+def test_a_policy_that_names_a_verifier_that_there_is_not_is_refused(
+    check: Check, later: Path
+) -> None:
+    path = later / "policies" / "brief.json"
+    policy = json.loads(path.read_text())
+    path.write_text(json.dumps({**policy, "verifiers": ["oracle@9"]}))
+    shown = check("events/late.json")
+    assert (shown.exit_code, "unknown_verifier" in shown.stderr) == (exits.MALFORMED, True)

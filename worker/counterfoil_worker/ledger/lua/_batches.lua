@@ -11,7 +11,7 @@ local function batch_head(number)
   return batch
 end
 
-local BATCH_FIELDS = {by = true, token = true, alone = true, left = true}
+local BATCH_FIELDS = {by = true, token = true, alone = true, left = true, lane = true}
 
 -- A batch with its members in ready order, or nil.
 local function whole_batch(number)

@@ -11,7 +11,7 @@
 --   body:DIGEST          string  tagged bytes             refs:DIGEST      further namings
 --   ready:LANE           zset    rid by the ms it became ready; ready:alone for suspects
 --   waiting deadlines capped leases                       zset    by ms
---   batch:N              hash    by token alone left, and each member with its ready ms
+--   batch:N              hash    by token alone left lane, and each member with its ready ms
 --   tokens               hash    lease token -> N         seq              last N
 --   tomb                 hash    withdrawn items          rests:ITEM       zset of rids
 --   memo:LANE            hash    entry id -> answer       low:LANE         entry id

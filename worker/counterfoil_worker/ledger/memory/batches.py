@@ -19,7 +19,9 @@ def lease(  # noqa: PLR0913  (the port's own parameters)
     for number, batch in book.batches.items():
         if batch.by == token:
             return Lease(batch=number, rids=tuple(batch.members))
-    if len(book.batches) >= bound:
+    # Batches of the judge lane, where calls may hang, do not shut the others out.
+    live = [batch for batch in book.batches.values() if batch.judges == (lane == JUDGE)]
+    if len(live) >= bound:
         return LeaseRefused("full")
     ready = book.ready.get(lane, {})
     rids = _fitting(book, oldest(ready, 1 if lane == ALONE else runs), max_bytes)
@@ -29,6 +31,7 @@ def lease(  # noqa: PLR0913  (the port's own parameters)
     book.batches[book.last_batch] = Batch(
         by=token,
         alone=lane == ALONE,
+        judges=lane == JUDGE,
         end_ms=book.clock_ms() + queue_ms,
         members={rid: ready.pop(rid) for rid in rids},
     )

@@ -88,6 +88,7 @@ class Batch:
     end_ms: int
     members: dict[str, int]
     token: str | None = None
+    judges: bool = False
 
 
 @dataclass(slots=True)
