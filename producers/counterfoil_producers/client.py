@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.store import Client
     from counterfoil_schemas.canonical import JsonValue
+    from counterfoil_schemas.vocabulary import Lane
 
 DEFAULT_MAX_INBOX: Final = 100_000
 """Events that may wait in an inbox: at 10 kB each a gigabyte, some minutes of a worker's time."""
@@ -53,7 +54,8 @@ Submission: TypeAlias = Mapping[str, "JsonValue"] | bytes | GenerationEvent
 class Producer:
     """Writes to one tenant's inbox. Safe to share between threads.
 
-    Raises ``ValueError`` when ``tenant`` is no tenant's name or a bound is below 1.
+    Raises ``ValueError`` when ``tenant`` is no tenant's name, ``lane`` is no lane or a bound is
+    below 1.
     """
 
     def __init__(
@@ -61,13 +63,14 @@ class Producer:
         client: Client,
         tenant: str = "default",
         *,
+        lane: Lane = "live",
         max_inbox: int = DEFAULT_MAX_INBOX,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
     ) -> None:
         if min(max_inbox, max_event_bytes) < 1:
             raise ValueError("an inbox takes at least one event, and an event has bytes")
         self._client = client
-        self._key = inbox_key(tenant)
+        self._key = inbox_key(tenant, lane)
         self._max_inbox = max_inbox
         self._max_event_bytes = max_event_bytes
 
@@ -77,6 +80,7 @@ class Producer:
         url: str,
         tenant: str = "default",
         *,
+        lane: Lane = "live",
         max_inbox: int = DEFAULT_MAX_INBOX,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
     ) -> Self:
@@ -85,10 +89,13 @@ class Producer:
         Args:
             url: ``redis://``, ``rediss://`` or ``unix://``, with the password.
             tenant: whose inbox to write to.
+            lane: ``backfill`` for events that can wait until the tenant's live ones are done.
             max_inbox: events that may wait there; ``InboxFullError`` beyond.
             max_event_bytes: the largest event that the workers take.
         """
-        return cls(connect(url), tenant, max_inbox=max_inbox, max_event_bytes=max_event_bytes)
+        return cls(
+            connect(url), tenant, lane=lane, max_inbox=max_inbox, max_event_bytes=max_event_bytes
+        )
 
     def __enter__(self) -> Self:
         """Return the producer."""

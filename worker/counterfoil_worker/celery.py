@@ -72,18 +72,21 @@ def make_app(settings: Settings) -> Celery:
 
 
 def make_dispatcher(settings: Settings) -> Dispatcher:
-    """Make a dispatcher with connections of its own, for the settings' tenant."""
-    client, name = connect(settings.store_url), settings.tenant
+    """Make a dispatcher with connections of its own, for the settings' tenants."""
+    client = connect(settings.store_url)
     # Unique for ever: a reader that took over another's name would take over its entries too.
     consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    tenancy = Tenancy(
-        name=name,
-        ledgers=tuple(RedisLedger(client, name, part) for part in range(settings.partitions)),
-        objects=RedisObjects(client, name),
-        inbox=RedisInbox(client, name, GROUP, consumer),
-    )
+    tenancies = [
+        Tenancy(
+            name=name,
+            ledgers=tuple(RedisLedger(client, name, part) for part in range(settings.partitions)),
+            objects=RedisObjects(client, name),
+            inbox=RedisInbox(client, name, GROUP, consumer),
+        )
+        for name in settings.served
+    ]
     send = partial(enqueue_batch, poster(make_app(settings)))
-    return Dispatcher((tenancy,), _rules(settings), send, _SystemClock())
+    return Dispatcher(tenancies, _rules(settings), send, _SystemClock())
 
 
 @cache
@@ -141,7 +144,6 @@ def _configuration(settings: Settings) -> dict[str, object]:
 
 
 def _rules(settings: Settings) -> Rules:
-    share = -(-settings.lease_bound // settings.partitions)
     return Rules(
         intake=IntakeRules(
             claim_ms=settings.claim_ms,
@@ -153,7 +155,7 @@ def _rules(settings: Settings) -> Rules:
             runs=settings.batch_runs,
             max_bytes=settings.batch_bytes,
             queue_ms=settings.queue_ms,
-            bound=share,
+            bound=settings.lease_bound,
         ),
         sweep=SweepRules(
             cap=settings.cap,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from counterfoil_worker.ports import ALONE, LIVE, UnavailableError
+from counterfoil_worker.ports import ALONE, BACKFILL, LIVE, UnavailableError
 
 WORK_QUEUE: Final = "counterfoil.work"
 """Batches of every kind; served by as many worker children as the machine has room for."""
@@ -31,7 +31,11 @@ class Route:
     queue: str
 
 
-ROUTES: Final = (Route(LIVE, WORK_QUEUE), Route(ALONE, ALONE_QUEUE))
+ROUTES: Final = (
+    Route(LIVE, WORK_QUEUE),
+    Route(ALONE, ALONE_QUEUE),
+    Route(BACKFILL, WORK_QUEUE),
+)
 """Lanes that are leased from. A lane without a worker on its queue must not be here: its leases
 would only run out, over and over. The judge lane joins together with its task."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.client import Producer
     from counterfoil_producers.results import Results
+    from counterfoil_schemas.vocabulary import Lane
     from counterfoil_worker.ports import Ledger, ObjectStore
 
 P = ParamSpec("P")
@@ -79,11 +80,11 @@ class Tenancy:
         client = self._client()
         return tuple(RedisLedger(client, self.tenant, n) for n in range(self.partitions))
 
-    def producer(self) -> Producer:
-        """The way into the tenant's inbox."""
+    def producer(self, lane: Lane = "live") -> Producer:
+        """The way into one of the tenant's inboxes."""
         from counterfoil_producers.client import Producer
 
-        return _until_the_end(Producer.connect(self.url, self.tenant))
+        return _until_the_end(Producer.connect(self.url, self.tenant, lane=lane))
 
     def results(
         self, *, after: str = "0", group: str | None = None, consumer: str | None = None

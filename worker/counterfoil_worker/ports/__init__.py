@@ -31,7 +31,7 @@ from counterfoil_worker.ports.errors import (
     PortError,
     UnavailableError,
 )
-from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
+from counterfoil_worker.ports.lanes import ALONE, BACKFILL, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
@@ -52,6 +52,7 @@ from counterfoil_worker.ports.shell import Clock, Inbox
 
 __all__ = [
     "ALONE",
+    "BACKFILL",
     "JUDGE",
     "LIVE",
     "Accounts",
