@@ -30,8 +30,17 @@ from counterfoil_worker.dispatcher import (
     SweepRules,
     Tenancy,
 )
-from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisObjects, connect
+from counterfoil_worker.ledger.redis import (
+    RedisInbox,
+    RedisLedger,
+    RedisObjects,
+    RedisProfiles,
+    connect,
+    profiled_tenants,
+)
+from counterfoil_worker.ledger.rules import partitions_fixed
 from counterfoil_worker.library import Library
+from counterfoil_worker.ports import PartitionsFixedError, UnavailableError
 from counterfoil_worker.queues import QUEUES, WORK_QUEUE
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
@@ -76,17 +85,79 @@ def make_dispatcher(settings: Settings) -> Dispatcher:
     client = connect(settings.store_url)
     # Unique for ever: a reader that took over another's name would take over its entries too.
     consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    tenancies = [
-        Tenancy(
-            name=name,
-            ledgers=tuple(RedisLedger(client, name, part) for part in range(settings.partitions)),
-            objects=RedisObjects(client, name),
-            inbox=RedisInbox(client, name, GROUP, consumer),
-        )
-        for name in settings.served
-    ]
     send = partial(enqueue_batch, poster(make_app(settings)))
-    return Dispatcher(tenancies, _rules(settings), send, _SystemClock())
+    roster = StoreRoster(settings, client, consumer)
+    return Dispatcher((), _rules(settings), send, _SystemClock(), roster)
+
+
+def require_partitions(settings: Settings) -> None:
+    """Refuse to begin with another number of partitions than a tenant is in use with.
+
+    A store that does not answer is no reason: a dispatcher waits for it, and then looks again.
+
+    Raises:
+        PartitionsFixedError: set the number that it says.
+    """
+    client = connect(settings.store_url)
+    try:
+        for name in settings.served:
+            profiles = RedisProfiles(client, name)
+            fixed = profiles.partitions()
+            if fixed not in (None, settings.partitions) and profiles.current() is None:
+                raise partitions_fixed(name, fixed or 0, settings.partitions)
+    except UnavailableError as error:
+        log.warning("dispatcher.store_unavailable", extra={"part": "begin", "error": str(error)})
+    finally:
+        client.close()
+
+
+class StoreRoster:
+    """The tenants of the settings, or all that have a profile in the store.
+
+    One whose number of partitions is not what it was is left out, with an error in the log:
+    its events would go to partitions where nobody has heard of them.
+    """
+
+    def __init__(self, settings: Settings, client: Redis, consumer: str) -> None:
+        """``consumer`` is this dispatcher's own name in the group of every inbox."""
+        self._settings = settings
+        self._client = client
+        self._consumer = consumer
+        self._known: dict[str, Tenancy] = {}
+
+    def __call__(self) -> list[Tenancy]:
+        """Who is served now.
+
+        Raises:
+            UnavailableError: the store did not answer.
+        """
+        settings = self._settings
+        names = profiled_tenants(self._client) if settings.serves_profiled else settings.served
+        found: list[Tenancy] = []
+        for name in names:
+            try:
+                found.append(self._known.get(name) or self._open(name))
+            except PartitionsFixedError as error:
+                log.error(  # noqa: TRY400  (the message says it all)
+                    "dispatcher.partitions_fixed", extra={"tenant": name, "error": str(error)}
+                )
+        self._known = {one.name: one for one in found}
+        return found
+
+    def _open(self, name: str) -> Tenancy:
+        client, profiles = self._client, RedisProfiles(self._client, name)
+        wanted = self._settings.partitions
+        fixed = profiles.fix_partitions(wanted)
+        # A profile says how many; only without one the settings do.
+        if fixed != wanted and profiles.current() is None:
+            raise partitions_fixed(name, fixed, wanted)
+        return Tenancy(
+            name=name,
+            ledgers=tuple(RedisLedger(client, name, part) for part in range(fixed)),
+            objects=RedisObjects(client, name),
+            inbox=RedisInbox(client, name, GROUP, self._consumer),
+            profiles=profiles,
+        )
 
 
 @cache

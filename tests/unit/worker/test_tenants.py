@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_schemas.profile import Profile
+from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker import work
 from counterfoil_worker.dispatcher import Dispatcher, Tenancy
 from counterfoil_worker.dispatcher.dispatch import share_of
 from counterfoil_worker.dispatcher.dispatcher import ROSTER_MS
-from counterfoil_worker.ledger.memory import MemoryInbox, MemoryLedger, MemoryObjects
+from counterfoil_worker.ledger.memory import (
+    MemoryInbox,
+    MemoryLedger,
+    MemoryObjects,
+    MemoryProfiles,
+)
 from counterfoil_worker.library import Library
 from counterfoil_worker.ports import BACKFILL, LIVE
-from tests.house import BOUND, CONTRACT, POLICY, WORK_MS, HandClock, Post, make_rules, write_event
+from tests.house import (
+    BOUND,
+    CONTRACT,
+    HORIZON_MS,
+    POLICY,
+    WORK_MS,
+    HandClock,
+    Post,
+    make_rules,
+    write_event,
+)
 
 if TYPE_CHECKING:
+    from counterfoil_schemas.result import Result
     from counterfoil_worker.dispatcher import Rules
     from counterfoil_worker.ports import StreamEntry
 
@@ -34,17 +53,31 @@ class Flat:
         self.objects.put("policy", POLICY, "note@1")
         self.ledger = MemoryLedger(self.clock.now_ms, self.name)
         self.inbox = MemoryInbox(self.clock.now_ms)
+        self.profiles = MemoryProfiles(self.objects)
         self.tenancy = Tenancy(
-            name=self.name, ledgers=(self.ledger,), objects=self.objects, inbox=self.inbox
+            name=self.name,
+            ledgers=(self.ledger,),
+            objects=self.objects,
+            inbox=self.inbox,
+            profiles=self.profiles,
         )
 
     ledger: MemoryLedger = field(init=False)
     inbox: MemoryInbox = field(init=False)
+    profiles: MemoryProfiles = field(init=False)
     tenancy: Tenancy = field(init=False)
 
     def submit(self, count: int, lane: str = LIVE, prefix: str = "gen") -> None:
         for number in range(count):
             self.inbox.add(lane, write_event(f"{prefix}-{number}"))
+
+    def grant(self, version: int = 1, **fields: object) -> str:
+        value = {"kind": "profile", "name": self.name, "version": version, **fields}
+        return self.profiles.put(Profile.model_validate_json(json.dumps(value)))
+
+    def results(self) -> list[Result]:
+        entries = self.ledger.results("0", 1_000)
+        return [ResultEvent.model_validate_json(entry.payload).data for entry in entries]
 
     @property
     def concluded(self) -> int:
@@ -209,3 +242,73 @@ def test_idle_tenants_share_the_wait_and_are_never_spun_over(tenants: int, share
         flat.tenancy = replace(flat.tenancy, inbox=inbox)
     assert street.dispatcher.step().idle
     assert {inbox.waits for inbox in inboxes} == {(share, share)}
+
+
+# --- profiles ----------------------------------------------------------------------------------
+
+
+def test_the_profile_in_force_at_admission_counts_whatever_comes_after() -> None:
+    street = Street("acme", "bob")
+    acme, bob = street.flats["acme"], street.flats["bob"]
+    acme.grant(contracts=["other@1"])
+    acme.submit(1)
+    bob.submit(1)
+    street.dispatcher.step()
+    acme.grant(2)
+    acme.submit(1, prefix="later")
+    street.dispatcher.step()
+    while acme.concluded < 2 or not bob.concluded:
+        street.dispatcher.step()
+        street.work()
+    codes = {one.id: [v.code for v in one.violations] for one in acme.results()}
+    assert codes["gen-0"] == ["structured.profile.contract_not_granted"]
+    assert "structured.profile.contract_not_granted" not in codes["later-0"]
+    (free,) = bob.results()
+    assert not any(v.code.startswith("structured.profile") for v in free.violations)
+
+
+def test_a_lane_that_is_not_granted_is_told_to_the_producer() -> None:
+    street = Street("acme")
+    acme = street.flats["acme"]
+    acme.grant(lanes=["live"])
+    acme.submit(1, BACKFILL)
+    street.dispatcher.step()
+    street.work()
+    assert [v.code for v in acme.results()[0].violations] == ["structured.profile.lane_not_granted"]
+
+
+def test_the_smaller_bound_of_an_events_size_counts() -> None:
+    street = Street("acme", "bob")
+    acme, bob = street.flats["acme"], street.flats["bob"]
+    acme.grant(limits={"max_event_bytes": 300})
+    bob.grant(limits={"max_event_bytes": 64 * 2**20})
+    for flat in (acme, bob):
+        flat.inbox.add(LIVE, write_event(note="x" * 300))
+    assert street.dispatcher.step().answers == {"dead": 1, "new": 1}
+    assert acme.ledger.dead("0", 10)[0].code == "door.too_large"
+    assert bob.ledger.accounts().admitted == 1
+
+
+def test_a_tenant_may_remember_for_a_shorter_time_than_the_fleet() -> None:
+    street = Street("acme", "bob")
+    street.flats["acme"].grant(retention={"body_ms": 60_000, "horizon_ms": 120_000})
+    for flat in street.flats.values():
+        flat.submit(1)
+    assert HORIZON_MS > 180_000
+    street.clock.now += 180_000
+    street.dispatcher.step()
+    accounts = [flat.ledger.accounts() for flat in street.flats.values()]
+    assert [(one.dead, one.admitted) for one in accounts] == [(1, 0), (0, 1)]
+
+
+def test_without_its_profiles_bytes_nothing_of_a_tenant_is_admitted() -> None:
+    street = Street("acme", "bob")
+    acme = street.flats["acme"]
+    other = MemoryProfiles(MemoryObjects())
+    other.put(Profile.model_validate_json(b'{"kind":"profile","name":"acme","version":1}'))
+    acme.tenancy = replace(acme.tenancy, profiles=other)
+    for flat in street.flats.values():
+        flat.submit(1)
+    progress = street.dispatcher.step()
+    assert (progress.failures, progress.answers) == (1, {"new": 1})
+    assert acme.ledger.accounts().received == 0

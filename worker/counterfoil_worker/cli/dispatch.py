@@ -25,7 +25,7 @@ def dispatch(lifeline: bool) -> None:
     import threading
 
     from counterfoil_worker import logs
-    from counterfoil_worker.celery import make_dispatcher
+    from counterfoil_worker.celery import make_dispatcher, require_partitions
     from counterfoil_worker.lifeline import stop_with_starter
     from counterfoil_worker.settings import Settings
 
@@ -36,4 +36,5 @@ def dispatch(lifeline: bool) -> None:
         signal.signal(number, lambda _number, _frame: stop.set())
     if lifeline:
         stop_with_starter()
+    require_partitions(settings)
     make_dispatcher(settings).run(stop)

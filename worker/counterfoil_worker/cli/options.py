@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from counterfoil_producers.client import Producer
     from counterfoil_producers.results import Results
     from counterfoil_schemas.vocabulary import Lane
-    from counterfoil_worker.ports import Ledger, ObjectStore
+    from counterfoil_worker.ports import Ledger, ObjectStore, Profiles
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -103,6 +103,18 @@ class Tenancy:
             )
         )
 
+    def profiles(self) -> Profiles:
+        """What the tenant may do."""
+        from counterfoil_worker.ledger.redis import RedisProfiles
+
+        return RedisProfiles(self._client(), self.tenant)
+
+    def profiled(self) -> tuple[str, ...]:
+        """Every tenant of the store that has a profile."""
+        from counterfoil_worker.ledger.redis import profiled_tenants
+
+        return profiled_tenants(self._client())
+
     def _client(self) -> Redis:
         from counterfoil_worker.ledger.redis import connect
 
@@ -156,6 +168,18 @@ def optional_store(command: Callable[Concatenate[Callable[[], Tenancy], P], T]) 
     def opened(*args: P.args, **kwargs: P.kwargs) -> T:
         named = (kwargs.pop("url"), kwargs.pop("tenant"), kwargs.pop("partitions"))
         return command(lambda: _tenancy(*named), *args, **kwargs)
+
+    return opened
+
+
+def named_store(command: Callable[Concatenate[Callable[[str], Tenancy], P], T]) -> Callable[P, T]:
+    """Add ``--store`` only, and pass on how to open a tenant there by its name."""
+
+    @_url
+    @functools.wraps(command)
+    def opened(*args: P.args, **kwargs: P.kwargs) -> T:
+        url = kwargs.pop("url")
+        return command(lambda tenant: _tenancy(url, tenant, 1), *args, **kwargs)
 
     return opened
 

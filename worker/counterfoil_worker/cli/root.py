@@ -41,6 +41,7 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "results": Entry("results", "Read results."),
     "show": Entry("show", "Show what is known about one event."),
     "dead": Entry("dead", "List entries that could not be taken in."),
+    "tenant": Entry("tenant", "Put, show and list what tenants may do; write their ACL."),
     "dispatch": Entry("dispatch", "Run a dispatcher."),
     "worker": Entry("worker", "Run a worker."),
 }

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker.conclusion import gave_out, overdue
+from counterfoil_worker.dispatcher.terms import TermsReader
 from counterfoil_worker.ports import CorruptError, UnavailableError
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Sweep:
     def __init__(self, tenancy: Tenancy, rules: SweepRules) -> None:
         self._tenancy = tenancy
         self._rules = rules
+        self._terms = TermsReader(tenancy)
 
     def grace(self, mark: str) -> None:
         """Give every lease one more work time, because nobody could extend it.
@@ -93,13 +95,15 @@ class Sweep:
         Raises:
             UnavailableError: the store failed.
         """
-        rules, more = self._rules, False
+        terms, more = self._terms.read(), False
+        horizon_ms = terms.horizon_ms(self._rules.horizon_ms)
+        body_ms = terms.body_ms(self._rules.body_ms, horizon_ms)
         # Before any partition forgets: nothing below this mark can be delivered again.
         lows = {lane: self._tenancy.inbox.low(lane) for lane in lanes}
         for ledger in self._tenancy.ledgers:
             for lane, low in lows.items():
                 ledger.prune(lane, low)
-            trimmed = ledger.trim(SWEEP_LIMIT, body_ms=rules.body_ms, horizon_ms=rules.horizon_ms)
+            trimmed = ledger.trim(SWEEP_LIMIT, body_ms=body_ms, horizon_ms=horizon_ms)
             more = more or trimmed >= SWEEP_LIMIT
         return more
 

@@ -8,6 +8,7 @@ Failures::
     PortError              could not decide; nothing was concluded
     |- Unavailable         the store did not answer, or refused writes (memory watermark)
     |- Corrupt             what is stored is not what was written: digest or type differ
+    |- PartitionsFixed     the tenant is in use with another number of partitions
     '- NameTaken           an object of that name and version has other content
 
 A violation is never an exception, and an exception is never a verdict.
@@ -28,6 +29,7 @@ from counterfoil_worker.ports.admission import (
 from counterfoil_worker.ports.errors import (
     CorruptError,
     NameTakenError,
+    PartitionsFixedError,
     PortError,
     UnavailableError,
 )
@@ -35,6 +37,7 @@ from counterfoil_worker.ports.lanes import ALONE, BACKFILL, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
+from counterfoil_worker.ports.profiles import Profiles
 from counterfoil_worker.ports.runs import (
     Conclude,
     Concluded,
@@ -78,7 +81,9 @@ __all__ = [
     "NewRun",
     "ObjectKind",
     "ObjectStore",
+    "PartitionsFixedError",
     "PortError",
+    "Profiles",
     "Reclaimed",
     "RecordReceipt",
     "Recorded",

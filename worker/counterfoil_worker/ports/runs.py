@@ -55,6 +55,7 @@ class RunView:
     result_id: str | None = None
     result_digest: Digest | None = None
     home: str = LIVE
+    profile: Digest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@
 --
 --   acct                 hash    counters                 lanes            set of lanes ever used
 --   ev:EID               hash    event, time, runs, c:DIGEST for each conflict
---   run:RID              hash    eid event contract policy revision supersedes next home lane state
+--   run:RID              hash    eid event contract policy profile revision supersedes next home lane state
 --                                holder alone losses size as_of basis deadline ended result
 --                                result_digest in:LAYER rc:LAYER oc:LAYER rest:N
 --   body:DIGEST          string  tagged bytes             refs:DIGEST      further namings

@@ -56,6 +56,7 @@ class Run:
     result_id: str | None = None
     result_digest: Digest | None = None
     next: str | None = None
+    profile: Digest | None = None
 
     @property
     def ready_lane(self) -> str:
@@ -179,6 +180,7 @@ class Book:
             event_digest=old.event_digest,
             contract=old.contract,
             policy=old.policy,
+            profile=old.profile,
             revision=new.revision,
             supersedes=result_id,
             home=old.home,

@@ -86,6 +86,7 @@ def _admit(partition: Partition, entry: AdmitEvent, horizon_ms: int) -> Command:
         entry.as_of_basis,
         shorten(entry.conflict_digest),
         entry.conflict_result,
+        shorten_optional(run.profile),
     )
 
 
