@@ -81,6 +81,11 @@ def inbox_key(tenant: str, lane: Lane = "live") -> str:
     return f"cf:{{{checked_tenant(tenant)}}}:inbox:{lane}"
 
 
+def limits_key(tenant: str) -> str:
+    """The hash that holds what an operator's profile says to the tenant's producers."""
+    return f"cf:{{{checked_tenant(tenant)}}}:limits"
+
+
 def results_key(tenant: str, partition: int) -> str:
     """The stream that holds the results of one partition."""
     return f"cf:{{{checked_tenant(tenant)}:{partition}}}:results"
@@ -142,6 +147,13 @@ def as_list(reply: object) -> Sequence[object]:
     """An array reply. Raises ``StoreError``: another kind of server, or another user of the key."""
     if isinstance(reply, list | tuple):
         return cast("Sequence[object]", reply)
+    raise _unexpected(reply)
+
+
+def as_int(reply: object) -> int:
+    """An integer reply. Raises ``StoreError``."""
+    if isinstance(reply, int):
+        return reply
     raise _unexpected(reply)
 
 

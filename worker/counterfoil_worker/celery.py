@@ -36,6 +36,7 @@ from counterfoil_worker.ledger.redis import (
     RedisObjects,
     RedisProfiles,
     connect,
+    load_scripts,
     profiled_tenants,
 )
 from counterfoil_worker.ledger.rules import partitions_fixed
@@ -47,7 +48,7 @@ from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
 from counterfoil_worker.work import Shop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from celery.utils.dispatch import Signal
     from redis import Redis
@@ -80,13 +81,16 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def make_dispatcher(settings: Settings) -> Dispatcher:
-    """Make a dispatcher with connections of its own, for the settings' tenants."""
+def make_dispatcher(settings: Settings, *, preload: Sequence[str] = ()) -> Dispatcher:
+    """Make a dispatcher with connections of its own, for the settings' tenants.
+
+    ``preload`` are scripts of clients that may not load any, loaded again after a restart.
+    """
     client = connect(settings.store_url)
     # Unique for ever: a reader that took over another's name would take over its entries too.
     consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
     send = partial(enqueue_batch, poster(make_app(settings)))
-    roster = StoreRoster(settings, client, consumer)
+    roster = StoreRoster(settings, client, consumer, preload)
     return Dispatcher((), _rules(settings), send, _SystemClock(), roster)
 
 
@@ -118,8 +122,11 @@ class StoreRoster:
     its events would go to partitions where nobody has heard of them.
     """
 
-    def __init__(self, settings: Settings, client: Redis, consumer: str) -> None:
+    def __init__(
+        self, settings: Settings, client: Redis, consumer: str, preload: Sequence[str] = ()
+    ) -> None:
         """``consumer`` is this dispatcher's own name in the group of every inbox."""
+        self._preload = preload
         self._settings = settings
         self._client = client
         self._consumer = consumer
@@ -132,6 +139,7 @@ class StoreRoster:
             UnavailableError: the store did not answer.
         """
         settings = self._settings
+        load_scripts(self._client, self._preload)
         names = profiled_tenants(self._client) if settings.serves_profiled else settings.served
         found: list[Tenancy] = []
         for name in names:

@@ -24,6 +24,7 @@ def dispatch(lifeline: bool) -> None:
     import signal
     import threading
 
+    from counterfoil_producers.client import submit_script
     from counterfoil_worker import logs
     from counterfoil_worker.celery import make_dispatcher, require_partitions
     from counterfoil_worker.lifeline import stop_with_starter
@@ -37,4 +38,4 @@ def dispatch(lifeline: bool) -> None:
     if lifeline:
         stop_with_starter()
     require_partitions(settings)
-    make_dispatcher(settings).run(stop)
+    make_dispatcher(settings, preload=(submit_script()[0],)).run(stop)

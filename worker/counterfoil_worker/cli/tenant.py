@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from counterfoil_worker.cli import exits
+from counterfoil_worker.cli.acl import acl
 from counterfoil_worker.cli.options import Tenancy, as_json, examples, named_store
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def tenant() -> None:
     """
 
 
+tenant.add_command(acl)
+
+
 @tenant.command("put", epilog=examples("counterfoil tenant put profiles/acme.json"))
 @click.argument("path", metavar="FILE", type=click.Path(exists=True, path_type=Path))
 @named_store
@@ -44,13 +48,13 @@ def put(store: Callable[[str], Tenancy], path: Path, *, as_json: bool) -> int:
     """
     from counterfoil_producers.reading import read_file, read_model
     from counterfoil_schemas.profile import Profile
-    from counterfoil_worker.cli.output import say, write_json
+    from counterfoil_worker.cli.output import say, warn, write_json
 
     profile = read_model(Profile, read_file(path, str(path)), str(path))
     tenancy = store(profile.name)
     digest = tenancy.profiles().put(profile)
     for ref in _not_stored(tenancy, profile):
-        say(f"{profile.name}: {ref} is granted and not stored yet: counterfoil put it")
+        warn(f"{profile.name}: {ref} is granted and not stored yet: counterfoil put it")
     if as_json:
         write_json({"tenant": profile.name, "profile": profile.ref, "digest": digest})
     else:
@@ -74,11 +78,11 @@ def show(store: Callable[[str], Tenancy], name: str) -> int:
 
     Exit code 1 when the tenant has none.
     """
-    from counterfoil_worker.cli.output import say, write_line
+    from counterfoil_worker.cli.output import warn, write_line
 
     profile = _profile(store(name))
     if profile is None:
-        say(f"tenant {name} has no profile: it may do everything")
+        warn(f"tenant {name} has no profile: it may do everything")
         return exits.NOT_ACCEPTED
     write_line(profile.canonical())
     return exits.OK

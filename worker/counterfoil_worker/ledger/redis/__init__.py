@@ -6,7 +6,7 @@ from counterfoil_worker.ledger.redis.inbox import RedisInbox
 from counterfoil_worker.ledger.redis.ledger import RedisLedger
 from counterfoil_worker.ledger.redis.objects import RedisObjects
 from counterfoil_worker.ledger.redis.profiles import RedisProfiles, profiled_tenants
-from counterfoil_worker.ledger.redis.store import connect
+from counterfoil_worker.ledger.redis.store import connect, load_scripts
 
 __all__ = [
     "RedisInbox",
@@ -14,5 +14,6 @@ __all__ = [
     "RedisObjects",
     "RedisProfiles",
     "connect",
+    "load_scripts",
     "profiled_tenants",
 ]
