@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.integration, pytest.mark.faults]
 
 FLOOD, FEW = 3_000, 10
-TENANTS = {"COUNTERFOIL_TENANTS": "default, other"}
+TENANTS = "default, other"
 
 
 def put_rules(client: Redis, tenant: str) -> None:
@@ -45,7 +45,7 @@ def results(ledger: RedisLedger) -> dict[str, Result]:
 
 def test_equal_events_of_two_tenants_have_results_of_their_own(tmp_path: Path) -> None:
     payloads = encode(labelled(claims_rows(20)))
-    with running(tmp_path, **TENANTS) as system:
+    with running(tmp_path, COUNTERFOIL_TENANTS=TENANTS) as system:
         put_rules(system.client, "other")
         other = RedisLedger(system.client, "other", 0)
         system.submit(payloads)
@@ -70,7 +70,7 @@ def test_ten_events_end_long_before_the_flood_of_another_tenant(tmp_path: Path) 
         json.dumps({**json.loads(body), "id": f"few-{n}"}).encode()
         for n, body in enumerate(flood[:FEW])
     ]
-    with running(tmp_path, **TENANTS) as system:
+    with running(tmp_path, COUNTERFOIL_TENANTS=TENANTS) as system:
         put_rules(system.client, "other")
         other = RedisLedger(system.client, "other", 0)
         system.submit(flood)

@@ -14,13 +14,20 @@ from counterfoil_worker.ports import ALONE, BACKFILL, LIVE, UnavailableError
 WORK_QUEUE: Final = "counterfoil.work"
 """Batches of every kind; served by as many worker children as the machine has room for."""
 
+FOLLOW_QUEUE: Final = "counterfoil.follow"
+"""Later links of batches that have begun; served by the same workers, and first.
+
+What has begun ends before anything else begins. Behind the first links of another tenant's flood
+each of its layers would wait for the whole of that flood's batches once more.
+"""
+
 ALONE_QUEUE: Final = "counterfoil.alone"
 """Suspects, one run a batch, every link of their chain; served by workers of one child."""
 
 JUDGE_QUEUE: Final = "counterfoil.judge"
 """Reserved for runs that need a verifier's call; nothing is sent there yet."""
 
-QUEUES: Final = (WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
+QUEUES: Final = (FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ class WatchedInbox(MemoryInbox):
         return super().read(lane, limit, block_ms=0)
 
 
-@pytest.mark.parametrize(("tenants", "share"), [(1, 50), (5, 10), (120, 1)])
+@pytest.mark.parametrize(("tenants", "share"), [(1, 100), (5, 10), (20, 5), (120, 1)])
 def test_idle_tenants_share_the_wait_and_are_never_spun_over(tenants: int, share: int) -> None:
     rules = replace(make_rules(), idle_block_ms=100)
     street = Street(*(f"t-{number}" for number in range(tenants)), rules=rules)
@@ -241,7 +241,31 @@ def test_idle_tenants_share_the_wait_and_are_never_spun_over(tenants: int, share
     for flat, inbox in zip(street.flats.values(), inboxes, strict=True):
         flat.tenancy = replace(flat.tenancy, inbox=inbox)
     assert street.dispatcher.step().idle
-    assert {inbox.waits for inbox in inboxes} == {(share, share)}
+    assert {inbox.waits for inbox in inboxes} == {(share, 0)}
+
+
+# --- the bound on time -------------------------------------------------------------------------
+
+
+def sizes_in_a_flood(batch_ms: int | None) -> list[int]:
+    """Sizes of one tenant's batches, each worked at 5 ms a run, while there is more than leases."""
+    rules = make_rules(runs=64, bound=2)
+    street = Street("acme", rules=replace(rules, batch=replace(rules.batch, batch_ms=batch_ms)))
+    acme, sizes = street.flats["acme"], list[int]()
+    acme.submit(900)
+    while acme.concluded < 400:
+        assert street.dispatcher.step().failures == 0
+        before = acme.concluded
+        street.work()
+        sizes.append(acme.concluded - before)
+        street.clock.now += 5 * sizes[-1]
+    return sizes
+
+
+@pytest.mark.parametrize(("batch_ms", "runs"), [(None, 64), (100, 10), (40, 4), (5, 1)])
+def test_a_batch_grows_as_far_as_the_pace_allows(batch_ms: int | None, runs: int) -> None:
+    # Two leases share the time, and a run takes 5 ms; the pace is measured to a run or two.
+    assert sizes_in_a_flood(batch_ms)[-1] in range(max(1, runs // 2), runs + 2)
 
 
 # --- profiles ----------------------------------------------------------------------------------

@@ -39,13 +39,13 @@ def worker(children: int, alone: bool, lifeline: bool) -> None:
 
     from counterfoil_worker.celery import make_app
     from counterfoil_worker.lifeline import stop_with_starter
-    from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE
+    from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, WORK_QUEUE
     from counterfoil_worker.settings import Settings
 
     settings = Settings.from_env(os.environ)
     if lifeline:
         stop_with_starter()
-    queue = ALONE_QUEUE if alone else WORK_QUEUE
+    queue = ALONE_QUEUE if alone else f"{FOLLOW_QUEUE},{WORK_QUEUE}"
     concurrency = 1 if alone else children
     make_app(settings).worker_main(
         [

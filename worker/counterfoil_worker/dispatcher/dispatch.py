@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from counterfoil_worker.dispatcher.tenancy import Tenancy
-    from counterfoil_worker.ports import Lease, Ledger
+    from counterfoil_worker.ports import Clock, Lease, Ledger
 
 log: Final = logging.getLogger(__name__)
 
@@ -40,6 +40,9 @@ def share_of(bound: int, served: int, active: int) -> int:
     return max(1, min(bound - 1, -(-bound // active)))
 
 
+PACE_MS: Final = 200
+"""How long a source must have been busy before its pace is believed."""
+
 ALONE_AHEAD: Final = 2
 """Isolated batches under way per partition: one that runs and one that waits for the one child.
 
@@ -50,12 +53,17 @@ time, and would hold leases that batches of other runs could have.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRules:
-    """Bounds of a batch, and of the live leases of all tenants. ``queue_ms``: lease to start."""
+    """Bounds of a batch, and of the live leases of all tenants. ``queue_ms``: lease to start.
+
+    ``batch_ms``: what the batches under way of one tenant may take together, as far as the pace of
+    the last ones tells; None for no bound.
+    """
 
     runs: int
     max_bytes: int
     queue_ms: int
     bound: int
+    batch_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +101,62 @@ class _Suspects:
         }
 
 
+class _Pace:
+    """How fast a source's runs are worked while it has more of them than leases.
+
+    Then each new lease follows the end of another one, so what is leased is what was worked. An
+    idle source tells nothing: its batches are small anyway.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._since: int | None = None
+        self._runs = 0
+        self._per_ms: float | None = None
+
+    def saturated(self) -> None:
+        """A lease was refused: from now on leases tell of the pace."""
+        if self._since is None:
+            self._since, self._runs = self._clock.now_ms(), 0
+
+    def leased(self, runs: int) -> None:
+        """A lease was taken."""
+        if self._since is None:
+            return
+        self._runs += runs
+        gone = self._clock.now_ms() - self._since
+        if gone >= PACE_MS:
+            self._per_ms = self._runs / gone
+            self._since, self._runs = self._clock.now_ms(), 0
+
+    def drained(self) -> None:
+        """Nothing was left: the next flood may have another pace."""
+        self._since, self._per_ms = None, None
+
+    def most(self, batch_ms: int | None, leases: int) -> int | None:
+        """Runs of one of so many batches, that together take ``batch_ms``; None for any."""
+        if batch_ms is None or self._per_ms is None:
+            return None
+        return max(1, int(self._per_ms * batch_ms / max(1, leases)))
+
+
 class _Source:
     """A lane of a partition: where leases are taken from."""
 
     def __init__(
-        self, ledger: Ledger, at: tuple[int, Route], rules: BatchRules, suspects: _Suspects
+        self,
+        ledger: Ledger,
+        at: tuple[int, Route],
+        rules: BatchRules,
+        suspects: _Suspects,
+        clock: Clock,
     ) -> None:
         self.partition, self.route = at
         self._ledger = ledger
         self._rules = rules
         self._suspects = suspects
-        self._runs = 1
+        self._runs = self._asked = 1
+        self._pace = _Pace(clock)
         self._token = secrets.token_hex(16)
 
     @property
@@ -125,9 +178,11 @@ class _Source:
         # backfill leaves a lease free where there is more than one, for what comes in live.
         apart = ALONE_AHEAD if self.isolates else len(self._suspects)
         kept = 1 if self.defers and bound > 1 else 0
+        most = self._pace.most(rules.batch_ms, bound)
+        self._asked = self._runs if most is None else min(self._runs, most)
         answer = self._ledger.lease(
             self.route.lane,
-            runs=self._runs,
+            runs=self._asked,
             max_bytes=rules.max_bytes,
             queue_ms=rules.queue_ms,
             bound=bound + apart - kept,
@@ -135,13 +190,22 @@ class _Source:
         )
         # Kept until here: after a lost reply the same token gets the same batch.
         self._token = secrets.token_hex(16)
-        if self.isolates and not isinstance(answer, LeaseRefused):
-            self._suspects.add(answer)
+        self._learn(answer)
         return answer
+
+    def _learn(self, answer: Lease | LeaseRefused) -> None:
+        if not isinstance(answer, LeaseRefused):
+            self._pace.leased(len(answer.rids))
+            if self.isolates:
+                self._suspects.add(answer)
+        elif answer.reason == "full":
+            self._pace.saturated()
+        else:
+            self._pace.drained()
 
     def is_drained(self, lease: Lease) -> bool:
         """Tell whether the batch took all there was, and set the size of the next one."""
-        taken, asked = len(lease.rids), self._runs
+        taken, asked = len(lease.rids), self._asked
         if not self.isolates:
             self._runs = min(asked * 2, self._rules.runs) if taken >= asked else max(taken, 1)
         return taken < asked
@@ -216,13 +280,18 @@ class Dispatch:
     """The dispatch of one tenant, over its lanes and partitions in turn."""
 
     def __init__(
-        self, tenancy: Tenancy, rules: BatchRules, send: Send, routes: Sequence[Route] = ROUTES
+        self,
+        tenancy: Tenancy,
+        rules: BatchRules,
+        send: Send,
+        clock: Clock,
+        routes: Sequence[Route] = ROUTES,
     ) -> None:
         self._tenant = tenancy.name
         self._send = send
         self._suspects = [_Suspects(ledger) for ledger in tenancy.ledgers]
         self._sources = [
-            _Source(ledger, (partition, route), rules, self._suspects[partition])
+            _Source(ledger, (partition, route), rules, self._suspects[partition], clock)
             for partition, ledger in enumerate(tenancy.ledgers)
             for route in routes
         ]

@@ -41,6 +41,9 @@ IDLE_BLOCK_MS: Final = 100
 BUSY_BLOCK_MS: Final = 5
 """The same while runs wait for a lease to become free: that wakes nobody."""
 
+SHARED_BLOCK_MS: Final = 10
+"""The same while there are several tenants: the others' entries wait meanwhile."""
+
 TIDY_MS: Final = 10_000
 """Between two rounds of forgetting, unless one leaves something over."""
 
@@ -147,7 +150,7 @@ class Dispatcher:
         rules = self._rules
         return _Served(
             tuple(Intake(tenancy, lane, rules.intake) for lane in rules.lanes),
-            Dispatch(tenancy, rules.batch, self._send, rules.routes),
+            Dispatch(tenancy, rules.batch, self._send, self._clock, rules.routes),
             Sweep(tenancy, rules.sweep),
         )
 
@@ -203,8 +206,9 @@ class Dispatcher:
         """Read every tenant's inboxes: a later lane only where nothing was in those before it."""
         answers, block_ms = Counter["AdmitStatus"](), self._block_ms()
         for one in served:
-            for intake in one.intakes:
-                take = partial(intake.take, block_ms=block_ms)
+            for lane, intake in enumerate(one.intakes):
+                # Nobody waits for a later lane, so it is not waited on either.
+                take = partial(intake.take, block_ms=0 if lane else block_ms)
                 taken = self._attempt("intake", take, Counter["AdmitStatus"]())
                 answers += taken
                 if taken:
@@ -227,14 +231,15 @@ class Dispatcher:
         return offers
 
     def _block_ms(self) -> int:
-        """How long each inbox may be waited on. Only one can be at a time, so they share."""
+        """How long each first inbox may be waited on. Only one can be, so tenants share."""
         if not self._last.idle:
             return 0
         idle_ms = self._rules.idle_block_ms
         longest = min(BUSY_BLOCK_MS, idle_ms) if self._last.waiting else idle_ms
-        inboxes = max(1, len(self._served) * len(self._rules.lanes))
+        if len(self._served) <= 1:
+            return longest
         # Never none at all, or a dispatcher of many idle tenants would turn without a pause.
-        return max(1, longest // inboxes) if longest else 0
+        return max(1, min(SHARED_BLOCK_MS, longest // len(self._served))) if longest else 0
 
     def _attempt(self, part: str, work: Callable[[], T], otherwise: T) -> T:
         """Do one part of a step; a failure is logged, and the others have their turn."""
