@@ -99,9 +99,12 @@ def admit(number: int, payload: bytes, contract: Digest, policy: Digest) -> Admi
     return AdmitEvent(
         lane="live",
         entry_id=f"{number + 1}-0",
+        source=arrival.identity.source,
+        event_id=arrival.identity.id,
         eid=eid,
         event_digest=arrival.event_digest,
         body=arrival.body,
+        payload=payload,
         run=run,
         time_ms=2**40,
         as_of_ms=None,

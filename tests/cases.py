@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_bytes
+from counterfoil_schemas.judgment import Judgment
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.profile import Profile
 from counterfoil_schemas.vocabulary import LAYERS
@@ -191,6 +192,11 @@ def policy(**changes: Json) -> Obj:
 # --- changing it ------------------------------------------------------------------------------
 
 
+def address(entry: Json) -> str:
+    """The digest that an adjudication names a judgment by."""
+    return Judgment.model_validate_json(json.dumps(entry)).address()
+
+
 def mutated(event: Obj, path: str, value: Json | Removed) -> Obj:
     """A copy of an event with one place set, or taken away with ``REMOVED``.
 
@@ -358,6 +364,9 @@ def prepare(
     profile = None if granted is None else Profile.model_validate_json(json.dumps(granted))
     run = RunView(
         rid=run_id(arrival.identity.eid, named, 1),
+        tenant=tenant,
+        source=arrival.identity.source,
+        event_id=arrival.identity.id,
         eid=arrival.identity.eid,
         event_digest=arrival.event_digest,
         contract=None if compiled is None else known.address(),
@@ -396,13 +405,13 @@ def _compiled(body: bytes) -> CompiledContract:
 
 def seal(material: Material, receipt: Receipt) -> Sealed:
     """A receipt as the ledger stores it."""
-    tenant, source, event_id = pipeline.identity(material.event)
+    run = material.run
     return pipeline.seal(
         receipt,
-        tenant=tenant,
-        source=source,
-        event_id=event_id,
-        event=material.run.event_digest,
+        tenant=run.tenant,
+        source=run.source,
+        event_id=run.event_id,
+        event=run.event_digest,
     )
 
 

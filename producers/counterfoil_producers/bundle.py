@@ -128,7 +128,14 @@ def _evidence(root: Path) -> Iterator[EvidenceFile]:
     folder = root / EVIDENCE
     for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if path.is_file() and not path.name.startswith("."):
+            _require_inside(path, root)
             yield EvidenceFile(str(path), read_file(path, str(path)))
+
+
+def _require_inside(path: Path, root: Path) -> None:
+    """A link out of the folder would store whatever it points at."""
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise BundleError(str(path), "a link that leads out of the bundle: put the file here")
 
 
 def _files(folder: Path, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -138,4 +145,5 @@ def _files(folder: Path, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
         if path.suffix not in suffixes or not path.is_file():
             allowed = " and ".join(f"*{suffix}" for suffix in suffixes)
             raise BundleError(str(path), f"only {allowed} files belong here: move it elsewhere")
+        _require_inside(path, folder)
         yield path, str(path)

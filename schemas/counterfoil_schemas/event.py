@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import ConfigDict, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from counterfoil_schemas.behavior import Behavior
 from counterfoil_schemas.evidence import EvidenceItem
@@ -13,6 +13,12 @@ from counterfoil_schemas.judgment import Adjudication, Judgment
 from counterfoil_schemas.scope import Scope
 from counterfoil_schemas.vocabulary import GENERATION_TYPE, FinishReason, Label, Millis, ObjectRef
 from counterfoil_schemas.wire import Wire
+
+MAX_EVIDENCE: Final = 1_000
+"""Evidence items of one event; the ledger remembers each of them with the run."""
+
+MAX_JUDGMENTS: Final = 10_000
+"""Judgments, and adjudications, of one event."""
 
 EventAttribute = Annotated[str, StringConstraints(min_length=1, max_length=512)]
 """An ``id`` or ``source``: they are repeated in receipts and results."""
@@ -60,9 +66,9 @@ class Generation(Wire):
     occurred_at_ms: Millis | None = None
     model: Model
     output: Output
-    evidence: tuple[EvidenceItem, ...] = ()
-    judgments: tuple[Judgment, ...] = ()
-    adjudications: tuple[Adjudication, ...] = ()
+    evidence: Annotated[tuple[EvidenceItem, ...], Field(max_length=MAX_EVIDENCE)] = ()
+    judgments: Annotated[tuple[Judgment, ...], Field(max_length=MAX_JUDGMENTS)] = ()
+    adjudications: Annotated[tuple[Adjudication, ...], Field(max_length=MAX_JUDGMENTS)] = ()
     impact: Impact | None = None
     behavior: Behavior | None = None
 

@@ -151,7 +151,8 @@ class Policy(NamedObject):
     ``deadline_ms``, and then ends as ``on_deadline`` says). An output with fewer than
     ``min_claims`` claims is rejected: by default nothing is accepted in which there was nothing to
     check. ``max_evidence_age_ms`` (from acquisition to the as-of time) and ``min_reliability_bps``
-    bound the evidence that may support a claim; an item that does not say is refused.
+    bound the evidence that may support a claim; an item that does not say is refused. A
+    contradiction stands unless ``contradictions`` lets an adjudication overrule it.
     """
 
     kind: Literal["policy"] = "policy"
@@ -162,6 +163,7 @@ class Policy(NamedObject):
     as_of: Literal["admission"] = "admission"
     judgments: Literal["with_event", "later"] = "with_event"
     citation_mode: Literal["strict", "background"] = "strict"
+    contradictions: Literal["stand", "adjudicated"] = "stand"
     min_claims: Annotated[int, Field(ge=0, le=5_000)] = 1
     services: Annotated[tuple[Label, ...], Field(max_length=MAX_SERVICES)] | None = None
     max_evidence_age_ms: Annotated[int, Field(ge=0)] | None = None

@@ -92,9 +92,12 @@ class Bench:
         return AdmitEvent(
             lane=lane,
             entry_id=entry_id or self.next_entry(),
+            source="/tests",
+            event_id=name,
             eid=eid,
             event_digest=digest_bytes(body),
             body=body,
+            payload=b"as it came: " + body,
             run=NewRun(
                 rid=run_id(eid, policy, 1), contract=digest_bytes(b"a contract"), policy=policy
             ),

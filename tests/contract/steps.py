@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_worker.ports import ALONE, JUDGE, FixInputs
-from tests.contract.bench import HORIZON, ITEM, LONG, OTHER_ITEM
+from tests.contract.bench import HORIZON, ITEM, LONG, OTHER_ITEM, eid_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -148,6 +148,26 @@ def _trim(bench: Bench, *, markers: bool) -> Callable[[], object]:
     return lambda: bench.ledger.trim(10, body_ms=0, horizon_ms=0 if markers else LONG)
 
 
+def _trim_stream(bench: Bench) -> Callable[[], object]:
+    (rid,) = bench.open("e")
+    bench.accept(rid)
+    bench.advance(1)
+    return lambda: bench.ledger.trim_streams(10, acked_ms=0, results_ms=0, dead_ms=None)
+
+
+def _erase(bench: Bench) -> Callable[[], object]:
+    (rid,) = bench.open("e")
+    bench.accept(rid, rests=(ITEM,))
+    bench.admit(bench.event("e", text="other"))
+    return lambda: bench.ledger.erase(eid_of("e"), by="somebody", reason="asked to")
+
+
+def _remove_dead(bench: Bench) -> Callable[[], object]:
+    bench.admit(bench.dead_entry(), bench.dead_entry())
+    (letter, _) = bench.ledger.dead("0", 9)
+    return lambda: bench.ledger.remove_dead([letter.entry_id])
+
+
 SCENARIOS: Final[Mapping[str, Callable[[Bench], Callable[[], object]]]] = {
     "admit a new event": partial(_admit, known=False),
     "admit a duplicate": partial(_admit, known=True),
@@ -174,4 +194,7 @@ SCENARIOS: Final[Mapping[str, Callable[[Bench], Callable[[], object]]]] = {
     "drain": _drain,
     "trim bodies": partial(_trim, markers=False),
     "trim markers": partial(_trim, markers=True),
+    "trim a stream": _trim_stream,
+    "erase": _erase,
+    "remove a dead letter": _remove_dead,
 }

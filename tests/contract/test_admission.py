@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from counterfoil_worker.ports import AdmitDead, Admitted
-from tests.contract.bench import HORIZON, eid_of
+from tests.contract.bench import HORIZON, LONG, eid_of
 
 if TYPE_CHECKING:
     from counterfoil_worker.ports import Admit
@@ -85,7 +85,7 @@ def test_an_event_past_the_horizon_is_dead_and_one_within_it_is_not(bench: Bench
     (letter,) = bench.ledger.dead("0", 10)
     assert letter.code == "event.past_horizon"
     assert str(late.time_ms) in letter.detail
-    assert letter.payload == late.body
+    assert letter.payload == late.payload
     assert bench.ledger.views([late.run.rid]) == [None]
 
 
@@ -148,11 +148,19 @@ def test_the_low_mark_never_goes_back(bench: Bench) -> None:
 
 
 def test_entry_ids_are_ordered_as_the_64_bit_numbers_they_are(bench: Bench) -> None:
-    bench.ledger.prune("live", "9999999999999999998-9999999999999999999")
-    below = bench.event("e", entry_id="9999999999999999998-9999999999999999998")
-    above = bench.event("f", entry_id="18446744073709551615-1")
+    bench.ledger.prune("live", "5-9999999999999999999")
+    below = bench.event("e", entry_id="5-9999999999999999998")
+    above = bench.event("f", entry_id="5-18446744073709551615")
     statuses = [answer.status for answer in bench.admit(below, above)]
     assert statuses == ["stale", "new"]
+
+
+def test_an_entry_of_the_future_makes_no_later_one_stale(bench: Bench) -> None:
+    future = bench.event("e", entry_id="18446744073709551615-1")
+    assert bench.admit(future)[0].status == "new"
+    bench.ledger.prune("live", "18446744073709551615-2")
+    later = bench.event("f", entry_id=f"{bench.now_ms() + LONG}-0")
+    assert bench.admit(later)[0].status == "new"
 
 
 def test_many_entries_are_answered_in_their_order(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from counterfoil_schemas.digest import digest_bytes
+from counterfoil_schemas.event import MAX_EVIDENCE
 from counterfoil_worker.ports import ALONE, Fixed, FixInputs, Recorded, RecordedReceipt
 from tests.contract.bench import ACCEPTED, ITEM, OTHER_ITEM, SHORT, inputs_body
 
@@ -189,3 +190,13 @@ def test_views_come_in_the_order_asked_and_none_for_the_unknown(bench: Bench) ->
     assert bench.ledger.views([]) == []
     assert bench.ledger.run_of(digest_bytes(b"no such event")) == ()
     assert inputs_body(first, "semantic") not in bench.ledger.bodies([digest_bytes(b"none")])
+
+
+def test_a_run_may_rest_on_as_many_items_as_an_event_may_carry(bench: Bench) -> None:
+    (rid,) = bench.open("wide")
+    items = [digest_bytes(b"item %d" % number) for number in range(MAX_EVIDENCE)]
+    result = bench.accept(rid, rests=items)
+    assert bench.ledger.tombstones(items) == frozenset()
+    bench.ledger.revoke_mark(items[-1])
+    assert bench.ledger.revoke_drain(items[-1], 10) == 0
+    assert bench.view(bench.ledger.run_of(bench.view(rid).eid)[-1]).supersedes == result

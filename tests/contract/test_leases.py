@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_worker.ports import ALONE, Lease, LeaseRefused, Reclaimed, Started
+from counterfoil_worker.ports import ALONE, LIVE, Lease, LeaseRefused, Reclaimed, Started
 from tests.contract.bench import LONG, SHORT
 
 if TYPE_CHECKING:
@@ -234,3 +234,12 @@ def test_queue_age_is_that_of_the_oldest_ready_run(bench: Bench) -> None:
     assert age >= SHORT
     bench.lease()
     assert bench.ledger.oldest_ready_ms("live") is None
+
+
+def test_a_batch_may_have_as_many_members_as_the_settings_allow(bench: Bench) -> None:
+    bench.open(*(f"e{number}" for number in range(2_100)))
+    lease = bench.lease(runs=2_000)
+    assert len(lease.rids) == 2_000
+    assert len(bench.ledger.start(lease.batch, "token", work_ms=LONG).rids) == 2_000
+    assert all(bench.ledger.release(lease.rids, lease.batch, "token", lane=LIVE))
+    assert bench.check().ready == 2_100

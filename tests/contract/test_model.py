@@ -18,11 +18,12 @@ from counterfoil_worker.ports import (
     AdmitDead,
     AdmitEvent,
     Conclude,
+    Erased,
     FixInputs,
     Lease,
     RecordReceipt,
 )
-from tests.contract.bench import ITEM, LONG, OTHER_ITEM, next_revision
+from tests.contract.bench import ITEM, LONG, OTHER_ITEM, eid_of, next_revision
 from tests.contract.conftest import KINDS, make_bench
 from tests.contract.pair import NAMES, Pair
 
@@ -226,6 +227,12 @@ class Commands(Pair):
         if limit:
             self.both(lambda ledger: ledger.revoke_drain(item, limit))
 
+    @rule(name=st.sampled_from(NAMES))
+    def erase(self, name: str) -> None:
+        answer = self.both(lambda ledger: ledger.erase(eid_of(name), by="b", reason="r"))
+        if isinstance(answer, Erased):
+            self.erased_results += answer.results
+
     @rule(limit=NUMBERS, body_ms=DURATIONS, horizon_ms=DURATIONS)
     def trim(self, limit: int, body_ms: int, horizon_ms: int) -> None:
         self.both(lambda ledger: ledger.trim(limit, body_ms=body_ms, horizon_ms=horizon_ms))
@@ -239,7 +246,8 @@ def _reclaim(ledger: Ledger, *, number: int, cap: int) -> Reclaimed:
 def test_any_commands_are_answered_alike(kind: Kind, request: pytest.FixtureRequest) -> None:
     class Pair(Commands):
         def __init__(self) -> None:
-            super().__init__(make_bench(kind, request).ledger)
+            bench = make_bench(kind, request)
+            super().__init__(bench.ledger, bench.tenant)
 
     run_state_machine_as_test(
         Pair,

@@ -153,3 +153,16 @@ def test_capped_runs_come_oldest_first_and_no_more_than_asked(bench: Bench) -> N
         capped += started.rids
     assert bench.ledger.capped(1) == capped[:1]
     assert bench.ledger.capped(10) == capped
+
+
+def test_an_abandoned_batch_is_lost_at_once_and_only_by_its_owner(bench: Bench) -> None:
+    bench.open("e")
+    batch = bench.lease().batch
+    bench.ledger.start(batch, "mine", work_ms=LONG)
+    assert bench.ledger.abandon(batch, "another") is False
+    assert bench.ledger.expired(10) == []
+    assert bench.ledger.abandon(batch, "mine") is True
+    assert bench.ledger.expired(10) == [batch]
+    assert bench.ledger.reclaim(batch, cap=3).isolated == 1
+    assert bench.ledger.abandon(batch, "mine") is False
+    bench.check()

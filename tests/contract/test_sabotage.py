@@ -8,7 +8,7 @@ import pytest
 
 from counterfoil_worker.ledger.redis.replies import as_bytes, as_texts
 from counterfoil_worker.ledger.redis.store import Store
-from counterfoil_worker.ports import CorruptError, UnavailableError
+from counterfoil_worker.ports import CorruptError, RefusedError
 from tests.contract.conftest import redis_bench
 from tests.contract.steps import SCENARIOS
 
@@ -42,7 +42,7 @@ def test_a_result_that_cannot_be_appended_marks_nothing(scenario: str, valkey: R
     last = "18446744073709551615-18446744073709551615"
     valkey.xadd(f"{_prefix(bench)}results", {"result": "the last of all"}, id=last)
     before = _snapshot(valkey, bench)
-    with pytest.raises(UnavailableError, match="exhausted"):
+    with pytest.raises(RefusedError, match="exhausted"):
         act()
     assert _snapshot(valkey, bench) == before
     valkey.delete(f"{_prefix(bench)}results")
@@ -61,7 +61,7 @@ def test_a_cluster_of_one_node_refuses_a_script_that_leaves_its_slot(
     if key.startswith("cf:{t:0}"):
         assert store.ask(command) == 0
         return
-    with pytest.raises(UnavailableError, match="slot"):
+    with pytest.raises(RefusedError, match="slot"):
         store.ask(command)
 
 

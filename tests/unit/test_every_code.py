@@ -20,6 +20,7 @@ from tests.cases import (
     LOG,
     REMOVED,
     Removed,
+    address,
     contract,
     good_event,
     judge,
@@ -35,6 +36,17 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.canonical import Json
     from tests.cases import Obj
+
+
+def settling(adjudicator: str) -> Obj:
+    """An adjudication of the good event's one judgment on its first claim."""
+    place: Obj = {"claim": "c1", "evidence": "log-1", "locator": "L1", "relation": "supports"}
+    return {
+        **place,
+        "adjudicator": adjudicator,
+        "settles": [address(judgment("c1", "log-1", "L1"))],
+    }
+
 
 ELSEWHERE: Final = ("behavior.", "run.", "evidence.", "event.")
 """Prefixes of codes with a test of their own."""
@@ -89,6 +101,7 @@ BY_EVENT: Final[Mapping[str, Changes]] = {
     "semantic.source.provenance_cycle": (("/evidence/0/parents", ["log-1"]),),
     "semantic.time.not_observed": ((f"{LOCATOR}/observed_ms", REMOVED),),
     "semantic.time.reversed": ((f"{LOCATOR}/observed_ms", [2, 1]),),
+    "semantic.time.in_future": (("/evidence/0/acquired_at_ms", 9_000_000_000_000),),
     "semantic.time.before_window": ((f"{LOCATOR}/observed_ms", [1, START]),),
     "semantic.time.after_window": ((LOCATOR, lines(1, 1, START, START + 3_600_000)),),
     "semantic.domain.service_not_allowed": (("/evidence/0/service", "billing"),),
@@ -96,6 +109,8 @@ BY_EVENT: Final[Mapping[str, Changes]] = {
     "semantic.coverage.unknown": (("/judgments/-", judgment("c9", "log-1", "L1")),),
     "semantic.coverage.duplicate": (("/judgments/-", judgment("c1", "log-1", "L1")),),
     "semantic.judgment.stale": (("/judgments/0/claim_digest", OTHER),),
+    "semantic.adjudication.unfounded": (("/adjudications", [settling("board@1")]),),
+    "semantic.adjudication.not_independent": (("/adjudications", [settling("rules@4")]),),
     "semantic.adjudication.stale": (
         (
             "/adjudications",

@@ -244,6 +244,9 @@ def _rules(settings: Settings) -> Rules:
             work_ms=settings.work_ms,
             body_ms=settings.body_ms,
             horizon_ms=settings.horizon_ms,
+            acked_ms=settings.acked_ms,
+            results_ms=settings.results_ms or None,
+            dead_ms=settings.dead_ms or None,
         ),
         sweep_ms=settings.sweep_ms,
     )

@@ -21,7 +21,7 @@ from counterfoil_schemas.stored import StoredEvent
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_schemas.wire import thaw_object
-from counterfoil_worker.pipeline import ending, identity
+from counterfoil_worker.pipeline import ending
 from counterfoil_worker.ports import Conclude, NewRun
 
 if TYPE_CHECKING:
@@ -96,19 +96,20 @@ def _recorded(run: RunView, extra: Violation) -> _Findings:
     return _Findings(receipts=recorded, violations=[extra], total=1)
 
 
-def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findings) -> bytes:
-    tenant, source, event_id = identity(event)
+def _result(
+    run: RunView, output: AcceptedOutput | None, outcome: ResultOutcome, findings: _Findings
+) -> bytes:
     data = Result(
         outcome=outcome,
-        tenant=tenant,
-        source=source,
-        id=event_id,
+        tenant=run.tenant,
+        source=run.source,
+        id=run.event_id,
         event_digest=run.event_digest,
         run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
         receipts={str(layer): digest for layer, digest in findings.receipts.items()},
         violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
         violations_total=findings.total,
-        output=_accepted_output(event) if outcome == "accepted" else None,
+        output=output,
         derived={str(layer): values for layer, values in findings.derived.items()},
         repair=_repair(findings.violations),
         supersedes=run.supersedes,
@@ -117,9 +118,13 @@ def _result(run: RunView, event: bytes, outcome: ResultOutcome, findings: _Findi
 
 
 def _conclude(
-    run: RunView, event: bytes, reason: ConcludeReason, outcome: ResultOutcome, findings: _Findings
+    run: RunView,
+    reason: ConcludeReason,
+    outcome: ResultOutcome,
+    findings: _Findings,
+    output: AcceptedOutput | None = None,
 ) -> Conclude:
-    body = _result(run, event, outcome, findings)
+    body = _result(run, output, outcome, findings)
     return Conclude(
         rid=run.rid,
         reason=reason,
@@ -136,32 +141,35 @@ def normal(run: RunView, event: bytes, receipts: Mapping[Layer, Sealed]) -> Conc
     if not reached:
         return None
     outcome = ending(reached[-1], receipts[reached[-1]].receipt.outcome)
-    return None if outcome is None else _conclude(run, event, "normal", outcome, _of(receipts))
+    if outcome is None:
+        return None
+    output = _accepted_output(event) if outcome == "accepted" else None
+    return _conclude(run, "normal", outcome, _of(receipts), output)
 
 
-def withdrawn(
-    run: RunView, event: bytes, receipts: Mapping[Layer, Sealed], reopen: NewRun
-) -> Conclude:
+def withdrawn(run: RunView, receipts: Mapping[Layer, Sealed], reopen: NewRun) -> Conclude:
     """The result of a run whose evidence was withdrawn before it was published.
 
     The same step opens the next revision, which is judged without that evidence.
     """
     findings = _of(receipts, [violation("evidence.revoked", "/data/evidence")])
-    concluded = _conclude(run, event, "revoked", "indeterminate", findings)
-    return replace(concluded, reopen=reopen)
+    return replace(_conclude(run, "revoked", "indeterminate", findings), reopen=reopen)
 
 
-def gave_out(run: RunView, event: bytes) -> Conclude:
-    """The result of a run that was lost alone as often as the cap allows."""
+def gave_out(run: RunView) -> Conclude:
+    """The result of a run that was lost alone as often as the cap allows.
+
+    It needs nothing but the run itself: it may have been lost because its bytes are.
+    """
     findings = _recorded(run, violation("run.cap_reached", "", losses=run.losses))
-    return _conclude(run, event, "cap", "indeterminate", findings)
+    return _conclude(run, "cap", "indeterminate", findings)
 
 
-def overdue(run: RunView, event: bytes, policy: Policy | None) -> Conclude:
+def overdue(run: RunView, policy: Policy | None) -> Conclude:
     """The result of a run whose judgments did not come by its deadline."""
     findings = _recorded(run, violation("run.deadline_passed", ""))
     outcome: ResultOutcome = "indeterminate" if policy is None else policy.on_deadline
-    return _conclude(run, event, "deadline", outcome, findings)
+    return _conclude(run, "deadline", outcome, findings)
 
 
 def conflict_result(arrival: Arrival) -> tuple[bytes, Digest]:

@@ -11,8 +11,6 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-import orjson
-
 from counterfoil_schemas.digest import Digest, digest_bytes
 from counterfoil_schemas.expansion import content_digest
 from counterfoil_schemas.inputs import (
@@ -114,12 +112,6 @@ class Material:
             profile_digest=run.profile,
             lane=run.home,
         )
-
-
-def identity(event: bytes) -> tuple[str, str, str]:
-    """Tenant, source and id of a stored event, which may be malformed in everything else."""
-    stored: dict[str, str] = orjson.loads(event)
-    return stored["tenant"], stored["source"], stored["id"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

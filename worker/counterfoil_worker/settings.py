@@ -97,7 +97,7 @@ class Settings:
         "partitions",
         "parts of a tenant's ledger, unless its profile says; fixed at first use",
     )
-    batch_runs: int = _number(256, 1, 4_096, "runs", "most runs of one batch")
+    batch_runs: int = _number(256, 1, 2_000, "runs", "most runs of one batch")
     batch_bytes: int = _number(
         8 * MEBIBYTE, 1_024, 512 * MEBIBYTE, "bytes", "most event bytes of one batch"
     )
@@ -144,6 +144,20 @@ class Settings:
     )
     body_ms: int = _number(
         7 * DAY, MINUTE, 3_650 * DAY, "ms", "how long bodies are kept; at most horizon_ms"
+    )
+    acked_ms: int = _number(
+        DAY,
+        0,
+        3_650 * DAY,
+        "ms",
+        "how long a result is kept that every consumer group has acknowledged; one that a group has"
+        " not acknowledged stays",
+    )
+    results_ms: int = _number(
+        0, 0, 3_650 * DAY, "ms", "how long results are kept that no group reads; 0 for ever"
+    )
+    dead_ms: int = _number(
+        30 * DAY, 0, 3_650 * DAY, "ms", "how long dead letters are kept; 0 for ever"
     )
     max_event_bytes: int = _number(1_000_000, 256, 64 * MEBIBYTE, "bytes", "largest inbox entry")
     child_memory_bytes: int = _number(

@@ -153,7 +153,10 @@ def run_link(bench: Bench, link: Link, message: Message) -> None:
     going = link.work(shop, Batch(rids=started.rids, keep=keeper.keep))
     if started.alone:
         _finish_alone(shop, link, Batch(rids=going, keep=keeper.keep))
-    elif going and link.follower is not None:
+    if started.alone or not going or link.follower is None:
+        # What is still in the batch raised on the way: it need not wait for its lease to run out.
+        shop.ledger.abandon(message.batch, token)
+    else:
         mine = replace(message, token=token)
         _send_on(bench, shop.ledger, link.follower, mine, going)
 

@@ -39,6 +39,12 @@ RULES: Final = (
         "send the action exactly as the model proposed it",
     ),
     malformed(
+        "behavior.time.in_future",
+        "Part of the trace lies after the as-of time",
+        "{part} {name} is of {found}, after the as-of time {bound}",
+        "mend the clock of the executor, or send the event when it has happened",
+    ),
+    malformed(
         "behavior.time.reversed",
         "Execution ends before it starts",
         "execution {execution} is reversed",

@@ -149,6 +149,12 @@ RULES: Final = (
         "the scope has a window and {evidence} at {locator} has no observation",
         "record when each cited part was observed",
     ),
+    rejected(
+        "semantic.time.in_future",
+        "Evidence from after the as-of time",
+        "{evidence} at {locator} was observed or acquired at {found}, after the as-of time {bound}",
+        "mend the clock of the acquisition, or check again later",
+    ),
     malformed(
         "semantic.time.reversed",
         "Observation ends before it starts",
@@ -216,6 +222,19 @@ RULES: Final = (
         "the adjudication of claim {claim}, {evidence} at {locator} does not list exactly "
         "the judgments that stand",
         "adjudicate the judgments that stand now",
+    ),
+    rejected(
+        "semantic.adjudication.unfounded",
+        "Adjudication where nothing is to be settled",
+        "the judgments on claim {claim}, {evidence} at {locator} do not disagree, or none of them "
+        "says what the adjudication says",
+        "adjudicate only judgments that disagree, and for one of their sides",
+    ),
+    rejected(
+        "semantic.adjudication.not_independent",
+        "Adjudicator settles its own verdict",
+        "the adjudicator of claim {claim}, {evidence} at {locator} is one of its verifiers",
+        "have another party adjudicate",
     ),
     malformed(
         "semantic.adjudication.duplicate",

@@ -28,7 +28,8 @@ DISPOSITIONS = {
 
 def names(rule: Rule) -> list[str]:
     """The parameters of a code's detail."""
-    return [name for _, name, _, _ in Formatter().parse(rule.detail) if name is not None]
+    texts = rule.detail + rule.next
+    return [name for _, name, _, _ in Formatter().parse(texts) if name is not None]
 
 
 @pytest.mark.parametrize("rule", CATALOGUE.values(), ids=CATALOGUE)
@@ -37,7 +38,8 @@ def test_a_code_makes_a_violation_that_is_read_as_itself(rule: Rule) -> None:
     made = violation(rule.code, "/place", **params)
     assert made.detail == rule.detail.format_map(params)
     assert made.type == f"urn:counterfoil:violation:{rule.code}"
-    assert (made.title, made.next, made.outcome) == (rule.title, rule.next, rule.outcome)
+    assert made.next == rule.next.format_map(params)
+    assert (made.title, made.outcome) == (rule.title, rule.outcome)
     assert Violation.model_validate_json(made.canonical()) == made
 
 

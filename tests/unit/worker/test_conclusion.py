@@ -152,7 +152,7 @@ def test_a_run_that_gave_out_is_indeterminate_and_keeps_its_receipts() -> None:
     judged = judge(good_event())
     recorded = RecordedReceipt(digest=judged.receipts["structured"].digest, outcome="accepted")
     run = replace(judged.material.run, losses=3, receipts={"structured": recorded})
-    command = conclusion.gave_out(run, judged.material.event)
+    command = conclusion.gave_out(run)
     found = result(command)
     assert (found.outcome, command.reason) == ("indeterminate", "cap")
     assert [violation.code for violation in found.violations] == ["run.cap_reached"]
@@ -165,7 +165,7 @@ def test_a_run_that_gave_out_is_indeterminate_and_keeps_its_receipts() -> None:
 def test_a_deadline_ends_as_the_policy_says_and_never_in_a_verdict(on_deadline: str) -> None:
     judged = judge(good_event())
     rules = Policy.model_validate_json(json.dumps(policy(on_deadline=on_deadline)))
-    command = conclusion.overdue(judged.material.run, judged.material.event, rules)
+    command = conclusion.overdue(judged.material.run, rules)
     found = result(command)
     assert (found.outcome, command.reason) == (on_deadline, "deadline")
     assert [violation.code for violation in found.violations] == ["run.deadline_passed"]
@@ -173,7 +173,7 @@ def test_a_deadline_ends_as_the_policy_says_and_never_in_a_verdict(on_deadline: 
 
 def test_a_deadline_without_a_policy_is_indeterminate() -> None:
     judged = judge(good_event())
-    command = conclusion.overdue(judged.material.run, judged.material.event, None)
+    command = conclusion.overdue(judged.material.run, None)
     assert result(command).outcome == "indeterminate"
 
 
@@ -183,7 +183,7 @@ def test_an_acceptance_whose_evidence_was_withdrawn_opens_the_next_revision() ->
     reopen = NewRun(
         rid=run_id(run.eid, run.policy, 2), contract=run.contract, policy=run.policy, revision=2
     )
-    command = conclusion.withdrawn(run, judged.material.event, judged.receipts, reopen)
+    command = conclusion.withdrawn(run, judged.receipts, reopen)
     found = result(command)
     assert (found.outcome, command.reason, command.reopen) == ("indeterminate", "revoked", reopen)
     assert found.violations[0].code == "evidence.revoked"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import logging
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 from counterfoil_schemas.digest import partition_of
 from counterfoil_worker.dispatcher.dispatch import ALONE_AHEAD
+from counterfoil_worker.dispatcher.intake import FUTURE_MS
 from counterfoil_worker.ledger.memory import MemoryLedger
 from counterfoil_worker.ports import JUDGE, LIVE, AdmitDead, UnavailableError
 from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE, Parcel
@@ -91,6 +93,17 @@ def test_an_event_older_than_the_horizon_is_a_dead_letter() -> None:
     house.clock.now += HORIZON_MS + 1
     assert house.dispatcher.step().answers == {"dead": 1}
     assert house.ledger.dead("0", 10)[0].code == "event.past_horizon"
+
+
+@pytest.mark.parametrize(("ahead_ms", "status"), [(FUTURE_MS, "new"), (FUTURE_MS + 1_000, "dead")])
+def test_an_event_may_be_a_day_ahead_and_no_more(ahead_ms: int, status: str) -> None:
+    house = House()
+    event = json.loads(write_event())
+    at = dt.datetime.fromtimestamp((house.clock.now + ahead_ms) / 1_000, dt.UTC)
+    house.submit(json.dumps({**event, "time": at.isoformat()}).encode())
+    assert house.dispatcher.step().answers == {status: 1}
+    codes = [letter.code for letter in house.ledger.dead("0", 10)]
+    assert codes == (["event.in_future"] if status == "dead" else [])
 
 
 @pytest.mark.parametrize("name", ["contract", "policy"])

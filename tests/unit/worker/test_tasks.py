@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_worker.admission import open_entry
 from counterfoil_worker.ledger.memory import MemoryLedger
 from counterfoil_worker.library import Library
 from counterfoil_worker.ports import UnavailableError
@@ -29,11 +30,12 @@ from counterfoil_worker.tasks import (
     run_guarded,
 )
 from counterfoil_worker.work import Shop
-from tests.house import SWEEP_MS, WORK_MS, House, write_event
+from tests.house import CAP, SWEEP_MS, WORK_MS, House, write_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from counterfoil_schemas.digest import Digest
     from counterfoil_worker.ports import Accounts, Started
 
 FIRST, SECOND, THIRD = LINKS
@@ -170,6 +172,52 @@ class AbsentLedger(MemoryLedger):
         if self.failure is not None:
             raise self.failure
         return super().start(batch, token, work_ms=work_ms)
+
+
+class LeakyLedger(MemoryLedger):
+    """A ledger that has lost the bytes of some events."""
+
+    lost: frozenset[str] = frozenset()
+
+    def bodies(self, digests: Sequence[Digest]) -> list[bytes | None]:
+        """Nothing for what is lost."""
+        found = zip(digests, super().bodies(digests), strict=True)
+        return [None if digest in self.lost else body for digest, body in found]
+
+
+def test_a_run_that_raises_is_lost_at_once_and_its_neighbours_are_judged() -> None:
+    house = House(bound=50)
+    ledger = LeakyLedger(house.clock.now_ms)
+    house.ledgers = (ledger,)
+    house.dispatcher = house.make_dispatcher()
+    line = Line(house, events=4)
+    eids = [open_entry(write_event(f"gen-{n}"), "default") for n in range(4)]
+    ledger.lost = frozenset((getattr(eids[0], "event_digest", ""),))
+    while line.house.post.parcels:
+        parcel = line.house.post.parcels.pop(0)
+        line.run(FIRST.name, ("default", "0", str(parcel.batch)))
+        line.run_all()
+        house.dispatcher.step()
+    accounts = line.accounts
+    assert (accounts.concluded, accounts.pending, accounts.poisoned) == (3, 1, 0)
+    assert ledger.expired(10) or accounts.ready, "its lease did not have to run out"
+
+
+def test_a_run_whose_bytes_are_lost_still_gets_its_result() -> None:
+    house = House(bound=50)
+    ledger = LeakyLedger(house.clock.now_ms)
+    house.ledgers = (ledger,)
+    house.dispatcher = house.make_dispatcher()
+    line = Line(house)
+    arrival = open_entry(write_event("gen-0"), "default")
+    ledger.lost = frozenset((getattr(arrival, "event_digest", ""),))
+    for _ in range(CAP + 1):
+        parcel = line.house.post.parcels.pop(0)
+        line.run(FIRST.name, ("default", "0", str(parcel.batch)))
+        house.pass_time(2 * SWEEP_MS)
+    (entry,) = ledger.results("0", 10)
+    assert b"run.cap_reached" in entry.payload
+    assert line.accounts.pending == 0
 
 
 FAILURES = [

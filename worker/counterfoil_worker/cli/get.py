@@ -92,10 +92,27 @@ def _find(tenancy: Tenancy, ref: str, kind: ObjectKind | None) -> tuple[Digest, 
     for ledger in () if body is not None else tenancy.ledgers():
         body = body or ledger.bodies([digest])[0]
     if body is None:
-        raise Failure(
-            f"nothing is stored as {ref}: check the digest and --tenant", exits.NOT_ACCEPTED
-        )
+        raise Failure(_why_not(tenancy, ref, digest), exits.NOT_ACCEPTED)
     return digest, body
+
+
+def _why_not(tenancy: Tenancy, ref: str, digest: Digest) -> str:
+    """Why there are no bytes: a digest that is known of is no unknown one."""
+    from counterfoil_worker.cli.show import erasure_text
+
+    for ledger in tenancy.ledgers():
+        gone = ledger.gone(digest)
+        if gone is not None and gone.erasure is not None:
+            return f"the bytes of {ref} were erased: {erasure_text(gone.erasure)}"
+        if gone is not None:
+            return (
+                f"the bytes of {ref} passed their retention (COUNTERFOIL_BODY_MS): what is left of"
+                f" their event is shown by counterfoil show {gone.rids[0]}"
+            )
+    return (
+        f"nothing is stored as {ref}: check the digest and --tenant; what is past the horizon"
+        " (COUNTERFOIL_HORIZON_MS) is not known any more"
+    )
 
 
 def _resolve(objects: ObjectStore, ref: str, kind: ObjectKind | None) -> Digest:

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker.cli.answers import Answered
 from counterfoil_worker.ledger.rules import entry_key, entry_text
+from counterfoil_worker.ports import CorruptError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from counterfoil_worker.ports import Ledger, RunView
+
+BytesState = Literal["stored", "past_retention", "erased", "damaged"]
+
+BYTES_TEXT: Final[Mapping[BytesState, str]] = {
+    "stored": "stored",
+    "past_retention": "past their retention (COUNTERFOIL_BODY_MS), like those of its receipts",
+    "erased": "erased on request, like those of its receipts and results; digests are left",
+    "damaged": "damaged: restore the store from a copy",
+}
 
 LAST_SEQUENCE: Final = 2**64 - 1
 """The highest second part of a stream id."""
@@ -24,6 +36,15 @@ def result_of(ledger: Ledger, view: RunView, where: str = "") -> Answered | None
         return None
     body = found[0].payload
     return Answered(result=ResultEvent.model_validate_json(body).data, body=body, where=where)
+
+
+def state_of_bytes(ledger: Ledger, view: RunView) -> BytesState:
+    """What became of the event's bytes."""
+    try:
+        body = ledger.bodies([view.event_digest])[0]
+    except CorruptError:
+        return "damaged"
+    return "past_retention" if body is None else "stored"
 
 
 def _before(entry_id: str) -> str:

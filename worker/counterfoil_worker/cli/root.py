@@ -40,6 +40,7 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "submit": Entry("submit", "Send events, and perhaps wait for their results."),
     "results": Entry("results", "Read results."),
     "show": Entry("show", "Show what is known about one event."),
+    "erase": Entry("erase", "Erase an event on request; digests and a note are left."),
     "dead": Entry("dead", "List entries that could not be taken in."),
     "tenant": Entry("tenant", "Put, show and list what tenants may do; write their ACL."),
     "dispatch": Entry("dispatch", "Run a dispatcher."),

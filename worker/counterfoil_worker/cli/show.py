@@ -12,9 +12,9 @@ from counterfoil_worker.cli.options import Tenancy, as_json, examples, store_opt
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import JsonValue
-    from counterfoil_schemas.digest import Digest
     from counterfoil_worker.cli.answers import Answered
-    from counterfoil_worker.ports import Ledger, RunView
+    from counterfoil_worker.cli.lookup import BytesState
+    from counterfoil_worker.ports import Erasure, RunView
 
 
 @click.command(
@@ -29,79 +29,64 @@ if TYPE_CHECKING:
 def show(tenancy: Tenancy, name: tuple[str, ...], *, as_json: bool) -> int:
     """Show an event's runs: state, receipts with their outcomes, result and violations.
 
-    The event is named by its source and id, by its digest, or by the id of one of its runs.
+    The event is named by its source and id, by its digest, or by the id of one of its runs. Where
+    bytes are no longer stored it says why: they passed their retention, or were erased.
     """
-    from counterfoil_worker.cli.lookup import result_of
-    from counterfoil_worker.cli.output import write_json
+    from counterfoil_worker.cli.events import find_event
+    from counterfoil_worker.cli.lookup import result_of, state_of_bytes
+    from counterfoil_worker.cli.output import say, write_json
 
-    runs = _find(tenancy, name)
-    for ledger, view in runs:
-        found = result_of(ledger, view)
+    found = find_event(tenancy, name)
+    if found is None or not found.known:
+        raise Failure(_unknown(name), exits.NOT_ACCEPTED)
+    erasure = found.erasure
+    for view in found.runs:
+        result = result_of(found.ledger, view)
+        bytes_are = "erased" if erasure is not None else state_of_bytes(found.ledger, view)
         if as_json:
-            write_json(_as_json(view, found))
+            write_json({**_as_json(view, result, bytes_are), "erased": _note(erasure)})
         else:
-            _write(view, found)
+            _write(view, result, bytes_are)
+    if not as_json and erasure is not None:
+        say(f"{'erased':<12}{erasure_text(erasure)}")
+    elif not found.runs:
+        write_json({"run": None, "bytes": "erased", "erased": _note(erasure)})
     return exits.OK
 
 
-def _find(tenancy: Tenancy, name: tuple[str, ...]) -> list[tuple[Ledger, RunView]]:
-    match name:
-        case (source, event_id):
-            runs = _by_identity(tenancy, source, event_id)
-        case (digest,):
-            runs = _by_digest(tenancy, digest)
-        case _:
-            raise click.UsageError("name the event by SOURCE ID, or by one digest")
-    if not runs:
-        raise Failure(
-            f"no event {' '.join(name)} is known: check the name, --tenant and --partitions; it may"
-            " still be in the inbox, or be a dead letter (counterfoil dead), or past the horizon",
-            exits.NOT_ACCEPTED,
-        )
-    return runs
+def _unknown(name: tuple[str, ...]) -> str:
+    return (
+        f"no event {' '.join(name)} is known: check the name, --tenant and --partitions; it may"
+        " still be in the inbox, or be a dead letter (counterfoil dead), or past the horizon"
+    )
 
 
-def _by_identity(tenancy: Tenancy, source: str, event_id: str) -> list[tuple[Ledger, RunView]]:
-    from counterfoil_schemas.digest import digest_of, partition_of
-
-    tenant = tenancy.tenant
-    ledger = tenancy.ledgers()[partition_of(tenant, source, event_id, tenancy.partitions)]
-    rids = ledger.run_of(digest_of([tenant, source, event_id]))
-    return [(ledger, view) for view in ledger.views(rids) if view is not None]
+def _note(erasure: Erasure | None) -> JsonValue:
+    return None if erasure is None else erasure_json(erasure)
 
 
-def _by_digest(tenancy: Tenancy, digest: Digest) -> list[tuple[Ledger, RunView]]:
-    """The run of that id, or the runs of the event with that digest."""
-    from counterfoil_schemas.digest import hex_of
-
-    try:
-        hex_of(digest)
-    except ValueError as error:
-        raise click.UsageError(f"name the event by SOURCE ID; {digest} is {error}") from error
-    for ledger in tenancy.ledgers():
-        view = ledger.views([digest])[0]
-        if view is not None:
-            return [(ledger, view)]
-        body = ledger.bodies([digest])[0]
-        if body is not None:
-            return _of_event(tenancy, digest, body)
-    return []
+def erasure_json(erasure: Erasure) -> dict[str, JsonValue]:
+    """The note of an erasure, for programs."""
+    return {
+        "at_ms": erasure.at_ms,
+        "by": erasure.by,
+        "reason": erasure.reason,
+        "runs": list(erasure.rids),
+        "digests": list(erasure.digests),
+    }
 
 
-def _of_event(tenancy: Tenancy, digest: Digest, body: bytes) -> list[tuple[Ledger, RunView]]:
-    import orjson
+def erasure_text(erasure: Erasure) -> str:
+    """The note of an erasure, for people."""
+    from datetime import UTC, datetime
 
-    stored: object = orjson.loads(body)
-    match stored:
-        case {"source": str(source), "id": str(event_id)}:
-            return _by_identity(tenancy, source, event_id)
-        case _:
-            raise Failure(
-                f"{digest} is stored and is no event: counterfoil get {digest}", exits.NOT_ACCEPTED
-            )
+    from counterfoil_worker.cli.output import printable
+
+    when = datetime.fromtimestamp(erasure.at_ms / 1_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return printable(f"{when} by {erasure.by}: {erasure.reason}")
 
 
-def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
+def _as_json(view: RunView, found: Answered | None, bytes_are: BytesState) -> dict[str, JsonValue]:
     receipts: dict[str, JsonValue] = {
         layer: {"digest": receipt.digest, "outcome": receipt.outcome}
         for layer, receipt in view.receipts.items()
@@ -112,6 +97,7 @@ def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
         "revision": view.revision,
         "state": view.state,
         "event": view.event_digest,
+        "bytes": bytes_are,
         "contract": view.contract,
         "policy": view.policy,
         "as_of_ms": view.as_of_ms,
@@ -120,30 +106,36 @@ def _as_json(view: RunView, found: Answered | None) -> dict[str, JsonValue]:
         "inputs": inputs,
         "receipts": receipts,
         "result_id": view.result_id,
+        "outcome": view.outcome if found is None else found.result.outcome,
         "result": None if found is None else found.result.to_json(),
     }
 
 
-def _write(view: RunView, found: Answered | None) -> None:
+def _write(view: RunView, found: Answered | None, bytes_are: BytesState) -> None:
     from counterfoil_worker.cli.answers import violations_text
     from counterfoil_worker.cli.output import printable, say
 
-    for label, value in _lines(view):
+    for label, value in _lines(view, bytes_are):
         say(f"{label:<12}{printable(value)}")
     if found is not None:
         say(f"{'outcome':<12}{found.result.outcome}")
         for line in violations_text(found.result).split("\n") if found.result.violations else ():
             say(f"    {printable(line)}")
     elif view.result_id is not None:
-        say(f"{'outcome':<12}published, and no longer in the results stream")
+        outcome = view.outcome or "published"
+        what = "erased" if bytes_are == "erased" else "no longer in the results stream"
+        say(f"{'outcome':<12}{outcome}; the result is {what}")
     say("")
 
 
-def _lines(view: RunView) -> list[tuple[str, str]]:
+def _lines(view: RunView, bytes_are: BytesState) -> list[tuple[str, str]]:
+    from counterfoil_worker.cli.lookup import BYTES_TEXT
+
     lines = [
         ("run", f"{view.rid} (revision {view.revision})"),
         ("state", view.state + (f", lost {view.losses} times" if view.losses else "")),
         ("event", view.event_digest),
+        ("bytes", BYTES_TEXT[bytes_are]),
         ("contract", view.contract or "not stored when the event came"),
         ("policy", view.policy or "not stored when the event came"),
         ("as of", f"{view.as_of_ms} ({view.as_of_basis})"),

@@ -11,6 +11,7 @@ import orjson
 from counterfoil_schemas.canonical import CanonicalError
 from counterfoil_schemas.digest import Digest, digest_bytes, digest_of, partition_of
 from counterfoil_worker.cli.answers import Answer, Answered, Refused, Repeated, Unanswered
+from counterfoil_worker.cli.exits import NOT_ACCEPTED, OK
 from counterfoil_worker.cli.lookup import result_of
 from counterfoil_worker.ledger.rules import entry_key
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.reading import RawEvent
     from counterfoil_worker.cli.options import Tenancy
-    from counterfoil_worker.ports import Ledger
+    from counterfoil_worker.ports import Ledger, RunView
 
 POLL_MS: Final = 200
 """Longest wait for a result before something else is looked at."""
@@ -133,12 +134,35 @@ def _digest(value: Mapping[str, object], tenant: str) -> Digest | None:
         return None
 
 
-def _earlier(ledger: Ledger, one: _Sent) -> Answered | None:
+def _earlier(ledger: Ledger, one: _Sent) -> Answered | Unanswered | None:
     views = [view for view in ledger.views(ledger.run_of(one.eid)) if view is not None]
-    found = (
-        result_of(ledger, v, one.where) for v in reversed(views) if v.event_digest == one.digest
+    ours = [view for view in reversed(views) if view.event_digest == one.digest]
+    found = (result_of(ledger, view, one.where) for view in ours)
+    return next(filter(None, found), None) or _erased(ledger, one) or _trimmed(ours, one)
+
+
+def _erased(ledger: Ledger, one: _Sent) -> Unanswered | None:
+    """What is to say of an identity that was erased, whatever comes under it."""
+    if ledger.erasure(one.eid) is None:
+        return None
+    return Unanswered(
+        where=one.where,
+        detail="an event of this source and id was erased: what is sent under them is not stored"
+        f" and gets no result; see counterfoil show '{one.source}' '{one.id}'",
+        exit_code=NOT_ACCEPTED,
     )
-    return next(filter(None, found), None)
+
+
+def _trimmed(views: Sequence[RunView], one: _Sent) -> Unanswered | None:
+    """What is left to say when the latest run has had its result, and the stream has it no more."""
+    if not views or views[0].result_id is None:
+        return None
+    return Unanswered(
+        where=one.where,
+        detail=f"sent before, and its result ({views[0].outcome or 'published'}) is no longer in"
+        f" the results stream: counterfoil show '{one.source}' '{one.id}'",
+        exit_code=OK if views[0].outcome == "accepted" else NOT_ACCEPTED,
+    )
 
 
 def _unanswered(one: _Sent, seconds: float) -> Unanswered:

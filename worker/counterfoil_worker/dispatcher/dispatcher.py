@@ -23,6 +23,7 @@ from counterfoil_worker.dispatcher.dispatch import (
 )
 from counterfoil_worker.dispatcher.intake import Intake, IntakeRules
 from counterfoil_worker.dispatcher.sweep import Sweep, SweepRules, Swept
+from counterfoil_worker.dispatcher.tidy import Tidy
 from counterfoil_worker.ports import BACKFILL, LIVE, UnavailableError
 from counterfoil_worker.queues import ROUTES, BrokerUnavailableError, Route, Send
 
@@ -105,11 +106,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """A tenant that is served: its intakes in the order of the lanes, its dispatch, its sweep."""
+    """A tenant that is served, part by part; its intakes stand in the order of the lanes."""
 
     intakes: tuple[Intake, ...]
     dispatch: Dispatch
     sweep: Sweep
+    tidy: Tidy
 
 
 class Dispatcher:
@@ -152,6 +154,7 @@ class Dispatcher:
             tuple(Intake(tenancy, lane, rules.intake) for lane in rules.lanes),
             Dispatch(tenancy, rules.batch, self._send, self._clock, rules.routes),
             Sweep(tenancy, rules.sweep),
+            Tidy(tenancy, rules.sweep),
         )
 
     def run(self, stop: threading.Event) -> None:
@@ -263,12 +266,13 @@ class Dispatcher:
         # A clock that was set back must not stop the sweeps.
         if last is not None and 0 <= now - last < self._rules.sweep_ms:
             return Swept()
+        # Whatever else fails: a store that is full refuses all but what makes room.
+        self._tidy_if_due(now)
         if self._outage or (last is not None and not 0 <= now - last <= self._rules.longest_gap_ms):
             self._give_grace(now)
             return Swept()
         failures = self._failures
         swept = [self._attempt("sweep", sweep.run, Swept()) for sweep in self._sweeps()]
-        self._tidy_if_due(now)
         if self._failures == failures:
             self._swept_ms = now
         return Swept(
@@ -297,8 +301,8 @@ class Dispatcher:
             return
         lanes = self._rules.lanes
         more = [
-            self._attempt("tidy", partial(sweep.tidy, lanes), otherwise=False)
-            for sweep in self._sweeps()
+            self._attempt("tidy", partial(one.tidy.run, lanes), otherwise=False)
+            for one in self._served.values()
         ]
         if not any(more):
             self._tidied_ms = now

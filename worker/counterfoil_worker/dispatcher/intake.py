@@ -47,6 +47,15 @@ FIRST_ENTRIES: Final = 16
 READ_BYTES: Final = 16 * 2**20
 """Bytes of one step's entries, above which the next one takes half as many."""
 
+FUTURE_MS: Final = 86_400_000
+"""How far an event's time may lie ahead of the store's clock, in ms: a day of wrong clocks.
+
+Its identity is remembered until that time has passed the horizon, so it must not be for ever.
+"""
+
+FUTURE_CODE: Final = "event.in_future"
+FUTURE_DETAIL: Final = "its time lies more than a day ahead: mend the producer's clock"
+
 FAILED_CODE: Final = "door.failed"
 """The dead letter of an entry that our own code could not take in: a bug, with its bytes kept."""
 
@@ -186,6 +195,9 @@ class Intake:
     def _command(self, opened: _Opened, refs: Refs, terms: Terms) -> Admit:
         if opened.arrival is None:
             return self._dead(opened.entry, opened.code, opened.detail)
+        written, time_ms = _written_ms(opened.entry), opened.arrival.time_ms
+        if time_ms is not None and time_ms > written + FUTURE_MS:
+            return self._dead(opened.entry, FUTURE_CODE, FUTURE_DETAIL)
         try:
             return self._event(opened.entry, opened.arrival, refs, terms)
         except Exception as error:
@@ -210,9 +222,12 @@ class Intake:
         return AdmitEvent(
             lane=self._lane,
             entry_id=entry.entry_id,
+            source=arrival.identity.source,
+            event_id=arrival.identity.id,
             eid=eid,
             event_digest=arrival.event_digest,
             body=arrival.body,
+            payload=entry.payload,
             run=NewRun(
                 rid=run_id(eid, policy, 1),
                 contract=contract,

@@ -14,11 +14,10 @@ from pydantic import ValidationError
 
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker.conclusion import gave_out, overdue
-from counterfoil_worker.dispatcher.terms import TermsReader
-from counterfoil_worker.ports import CorruptError, UnavailableError
+from counterfoil_worker.ports import UnavailableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_worker.dispatcher.tenancy import Tenancy
@@ -35,12 +34,18 @@ TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepRules:
-    """``cap``: losses alone after which a run is given up. Lengths are milliseconds."""
+    """``cap``: losses alone after which a run is given up. Lengths are milliseconds.
+
+    ``acked_ms``, ``results_ms`` and ``dead_ms`` are those of ``Ledger.trim_streams``.
+    """
 
     cap: int
     work_ms: int
     body_ms: int
     horizon_ms: int
+    acked_ms: int | None = None
+    results_ms: int | None = None
+    dead_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +63,6 @@ class Sweep:
     def __init__(self, tenancy: Tenancy, rules: SweepRules) -> None:
         self._tenancy = tenancy
         self._rules = rules
-        self._terms = TermsReader(tenancy)
 
     def grace(self, mark: str) -> None:
         """Give every lease one more work time, because nobody could extend it.
@@ -89,31 +93,11 @@ class Sweep:
             promoted=sum(one.promoted for one in done),
         )
 
-    def tidy(self, lanes: Sequence[str]) -> bool:
-        """Forget what need not be remembered any more; whether there is more of it.
-
-        Raises:
-            UnavailableError: the store failed.
-        """
-        terms, more = self._terms.read(), False
-        horizon_ms = terms.horizon_ms(self._rules.horizon_ms)
-        body_ms = terms.body_ms(self._rules.body_ms, horizon_ms)
-        # Before any partition forgets: nothing below this mark can be delivered again.
-        lows = {lane: self._tenancy.inbox.low(lane) for lane in lanes}
-        for ledger in self._tenancy.ledgers:
-            for lane, low in lows.items():
-                ledger.prune(lane, low)
-            trimmed = ledger.trim(SWEEP_LIMIT, body_ms=body_ms, horizon_ms=horizon_ms)
-            more = more or trimmed >= SWEEP_LIMIT
-        return more
-
     def _sweep(self, partition: int, ledger: Ledger) -> Swept:
         reclaimed = sum(
             self._reclaim(partition, ledger, batch) for batch in ledger.expired(SWEEP_LIMIT)
         )
-        given_up = [
-            self._conclude(ledger, rid, self._give_up) for rid in ledger.capped(SWEEP_LIMIT)
-        ]
+        given_up = [self._conclude(ledger, rid, _give_up) for rid in ledger.capped(SWEEP_LIMIT)]
         ended = [
             self._conclude(ledger, rid, self._end_overdue) for rid in ledger.overdue(SWEEP_LIMIT)
         ]
@@ -141,7 +125,7 @@ class Sweep:
         return True
 
     def _conclude(
-        self, ledger: Ledger, rid: str, build: Callable[[Ledger, RunView], Conclude | None]
+        self, ledger: Ledger, rid: str, build: Callable[[RunView], Conclude | None]
     ) -> bool:
         """Conclude one run, whether it worked; a run that cannot be must not stop the others."""
         try:
@@ -155,28 +139,23 @@ class Sweep:
             log.warning("sweep.concluded", extra=self._fields(run=rid))
         return status == "ok"
 
-    def _give_up(self, ledger: Ledger, run: RunView) -> Conclude | None:
-        return gave_out(run, _event(ledger, run)) if run.state == "capped" else None
-
-    def _end_overdue(self, ledger: Ledger, run: RunView) -> Conclude | None:
+    def _end_overdue(self, run: RunView) -> Conclude | None:
         # A leased run is in somebody's hands, who may fix its inputs yet: leave it.
         if run.state not in {"waiting", "ready"}:
             return None
         policy = _read_policy(self._tenancy.objects, run.policy)
-        return overdue(run, _event(ledger, run), policy)
+        return overdue(run, policy)
 
     def _fields(self, **values: str | int) -> Mapping[str, str | int]:
         return {"tenant": self._tenancy.name, **values}
 
 
-def _try_to_conclude(
-    ledger: Ledger, rid: str, build: Callable[[Ledger, RunView], Conclude | None]
-) -> str:
+def _try_to_conclude(ledger: Ledger, rid: str, build: Callable[[RunView], Conclude | None]) -> str:
     """Build and send a conclusion; again while receipts come in. What the ledger answered last."""
     status = "gone"
     for _ in range(TRIES):
         run = ledger.views([rid])[0]
-        command = None if run is None else build(ledger, run)
+        command = None if run is None else build(run)
         if command is None:
             return "gone"
         status = ledger.conclude([command])[0].status
@@ -185,11 +164,8 @@ def _try_to_conclude(
     return status
 
 
-def _event(ledger: Ledger, run: RunView) -> bytes:
-    body = ledger.bodies([run.event_digest])[0]
-    if body is None:
-        raise CorruptError(f"the event of run {run.rid} is not stored any more: see `show`")
-    return body
+def _give_up(run: RunView) -> Conclude | None:
+    return gave_out(run) if run.state == "capped" else None
 
 
 def _read_policy(objects: ObjectStore, digest: Digest | None) -> Policy | None:

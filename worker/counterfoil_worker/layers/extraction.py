@@ -25,12 +25,13 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One checkable statement. ``confidence`` is a number, an ordinal, or absent."""
+    """One checkable statement, with its confidence as a number, as a word, both, or neither."""
 
     id: str
     text: str
     kind: ClaimKind | None
-    confidence: int | Confidence | None
+    confidence_bps: int | None
+    confidence: Confidence | None
     citations: tuple[Citation, ...]
     pointer: str
 

@@ -7,6 +7,7 @@ Failures::
 
     PortError              could not decide; nothing was concluded
     |- Unavailable         the store did not answer, or refused writes (memory watermark)
+    |- Refused             the store is there and could not carry out this one command
     |- Corrupt             what is stored is not what was written: digest or type differ
     |- PartitionsFixed     the tenant is in use with another number of partitions
     '- NameTaken           an object of that name and version has other content
@@ -16,7 +17,14 @@ A violation is never an exception, and an exception is never a verdict.
 
 from __future__ import annotations
 
-from counterfoil_worker.ports.accounts import Accounts, DeadLetter, Reclaimed, StreamEntry
+from counterfoil_worker.ports.accounts import (
+    Accounts,
+    DeadLetter,
+    Lag,
+    Reclaimed,
+    StreamEntry,
+    Trimmed,
+)
 from counterfoil_worker.ports.admission import (
     Admit,
     AdmitDead,
@@ -31,6 +39,7 @@ from counterfoil_worker.ports.errors import (
     NameTakenError,
     PartitionsFixedError,
     PortError,
+    RefusedError,
     UnavailableError,
 )
 from counterfoil_worker.ports.lanes import ALONE, BACKFILL, JUDGE, LIVE
@@ -38,6 +47,7 @@ from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartS
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
 from counterfoil_worker.ports.profiles import Profiles
+from counterfoil_worker.ports.retention import Erased, EraseStatus, Erasure, Gone
 from counterfoil_worker.ports.runs import (
     Conclude,
     Concluded,
@@ -71,9 +81,14 @@ __all__ = [
     "Concluded",
     "CorruptError",
     "DeadLetter",
+    "EraseStatus",
+    "Erased",
+    "Erasure",
     "FixInputs",
     "Fixed",
+    "Gone",
     "Inbox",
+    "Lag",
     "Lease",
     "LeaseRefused",
     "Ledger",
@@ -88,11 +103,13 @@ __all__ = [
     "RecordReceipt",
     "Recorded",
     "RecordedReceipt",
+    "RefusedError",
     "RunState",
     "RunView",
     "StartStatus",
     "Started",
     "StreamEntry",
+    "Trimmed",
     "UnavailableError",
     "run_id",
 ]

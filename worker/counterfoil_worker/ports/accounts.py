@@ -60,6 +60,31 @@ class Accounts:
         return self.received == settled and self.opened == self.concluded + self.pending
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lag:
+    """A consumer group that holds entries of a stream back from being trimmed.
+
+    ``pending`` were delivered and not acknowledged; ``unread`` were never delivered, None where
+    the store has lost count. ``oldest_ms`` is the age of the oldest of them.
+    """
+
+    stream: Literal["results", "dead"]
+    group: str
+    pending: int
+    unread: int | None
+    oldest_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trimmed:
+    """Entries removed from a partition's streams; ``more`` may be left to remove."""
+
+    results: int = 0
+    dead: int = 0
+    more: bool = False
+    lags: tuple[Lag, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class StreamEntry:
     """One entry of a stream: the store's id and the payload as written."""

@@ -41,14 +41,18 @@ class AdmitEvent:
     ``event_digest`` names ``body``, byte for byte. ``as_of_ms`` None takes the server's clock
     (basis ``admission``). ``time_ms`` is the event's own time, or that of its inbox entry.
     ``conflict_result`` is what is published when the identity is already bound to another digest;
-    its digest names it. ``lane`` is that of the inbox, and the run's home.
+    its digest names it. ``payload`` is the entry as it came: what is kept of an event past the
+    horizon. ``lane`` is that of the inbox, and the run's home.
     """
 
     lane: str
     entry_id: str
+    source: str
+    event_id: str
     eid: Digest
     event_digest: Digest
     body: bytes
+    payload: bytes
     run: NewRun
     time_ms: int
     as_of_ms: int | None

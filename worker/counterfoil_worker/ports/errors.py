@@ -11,6 +11,10 @@ class UnavailableError(PortError):
     """The store did not answer in time, or refuses writes. Try again when it is back."""
 
 
+class RefusedError(PortError):
+    """The store is there and could not carry out this one command; others may well do."""
+
+
 class CorruptError(PortError):
     """Stored bytes do not hash to the digest that names them, or a key is not ours any more."""
 

@@ -8,9 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from counterfoil_schemas.digest import Digest
-    from counterfoil_worker.ports.accounts import Accounts, DeadLetter, Reclaimed, StreamEntry
+    from counterfoil_worker.ports.accounts import (
+        Accounts,
+        DeadLetter,
+        Reclaimed,
+        StreamEntry,
+        Trimmed,
+    )
     from counterfoil_worker.ports.admission import Admit, Admitted
     from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started
+    from counterfoil_worker.ports.retention import Erased, Erasure, Gone
     from counterfoil_worker.ports.runs import (
         Conclude,
         Concluded,
@@ -64,6 +71,10 @@ class Ledger(Protocol):
         """Move the end of the lease, never backwards. False: the batch is no longer ours."""
         ...
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now: what is still in the batch is lost, as if its time had run out."""
+        ...
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand; None for one that is not stored (any more)."""
         ...
@@ -74,6 +85,31 @@ class Ledger(Protocol):
 
     def bodies(self, digests: Sequence[Digest]) -> list[bytes | None]:
         """Stored bytes by digest, hashed again on the way out. Raises ``CorruptError``."""
+        ...
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event that names a digest whose bytes are not stored any more.
+
+        None: nothing that is known of names it, or its bytes are stored. Events past their
+        retention are known until the horizon, erased ones for ever, and by their runs' ids too.
+        Looks at every one of them, in many steps: for a person who asks, not for work.
+        """
+        ...
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests: bodies, results, source and id.
+
+        Bodies that another event names too are that event's, and stay. Whatever comes later under
+        this identity is a ``duplicate`` and not stored. Dead letters are for ``remove_dead``.
+        """
+        ...
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        ...
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters by their ids; how many were there."""
         ...
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
@@ -151,6 +187,18 @@ class Ledger(Protocol):
         """Drop bodies past retention and markers past the horizon; events looked at.
 
         Ages count from admission, or from the event's time when that is later.
+        """
+        ...
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove results and dead letters that are old enough; about ``limit`` of each at most.
+
+        Results go after ``acked_ms`` where the stream has consumer groups, and after
+        ``results_ms`` where it has none; dead letters after ``dead_ms``. None is for ever.
+        Whatever its age, an entry stays that a group has not read or not acknowledged. Also a full
+        store does this: it makes room.
         """
         ...
 

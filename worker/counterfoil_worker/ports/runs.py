@@ -32,9 +32,14 @@ class RunView:
 
     ``lane`` is where its work is done now, ``home`` where it was admitted and goes back to from
     the judge lane. ``alone``: it is a suspect, and ready in ``ALONE`` whatever its lane.
+    ``outcome`` is that of the result, once there is one; None also for one that version 0.1.0
+    published.
     """
 
     rid: str
+    tenant: str
+    source: str
+    event_id: str
     eid: Digest
     event_digest: Digest
     contract: Digest | None
@@ -54,6 +59,7 @@ class RunView:
     receipts: Mapping[Layer, RecordedReceipt] = field(default_factory=lambda: MappingProxyType({}))
     result_id: str | None = None
     result_digest: Digest | None = None
+    outcome: ResultOutcome | None = None
     home: str = LIVE
     profile: Digest | None = None
 

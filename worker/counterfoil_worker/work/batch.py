@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker import conclusion
 from counterfoil_worker.ports import NewRun, run_id
-from counterfoil_worker.work.drawer import Drawer, Shop, each, load
+from counterfoil_worker.work.drawer import Drawer, Shop, each, load, one_by_one
 from counterfoil_worker.work.judging import JUDGES
 
 if TYPE_CHECKING:
@@ -96,9 +96,11 @@ def _is_next(drawer: Drawer, layer: Layer) -> bool:
 
 def _conclude(shop: Shop, ending: Sequence[tuple[Drawer, Conclude]]) -> list[str]:
     """Publish results; the runs that must be loaded again."""
-    answers = shop.ledger.conclude([command for _, command in ending])
+    answers = one_by_one(shop.ledger.conclude, [command for _, command in ending])
     again: list[str] = []
     for (drawer, _), answer in zip(ending, answers, strict=True):
+        if answer is None:
+            continue
         match answer.status:
             case "ok" | "concluded":
                 continue
@@ -125,6 +127,6 @@ def _withdraw(shop: Shop, drawer: Drawer) -> list[str]:
         revision=revision,
         supersedes=run.rid,
     )
-    command = conclusion.withdrawn(run, drawer.material.event, drawer.receipts, reopen)
+    command = conclusion.withdrawn(run, drawer.receipts, reopen)
     done = shop.ledger.conclude([command])[0].status in {"ok", "concluded"}
     return [] if done else [run.rid]

@@ -8,7 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from counterfoil_worker.pipeline import Material, Sealed, unseal
-from counterfoil_worker.ports import CorruptError, UnavailableError
+from counterfoil_worker.ports import (
+    Conclude,
+    CorruptError,
+    FixInputs,
+    RecordReceipt,
+    UnavailableError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +25,8 @@ if TYPE_CHECKING:
     from counterfoil_worker.ports import Ledger, RunView
 
 T = TypeVar("T")
+A = TypeVar("A")
+C = TypeVar("C", FixInputs, RecordReceipt, Conclude)
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +70,22 @@ def each(drawers: Iterable[Drawer], do: Callable[[Drawer], T]) -> Iterator[tuple
             raise
         except Exception:
             log.exception("run left to its lease", extra={"rid": drawer.run.rid})
+
+
+def one_by_one(call: Callable[[Sequence[C]], list[A]], commands: Sequence[C]) -> list[A | None]:
+    """Send commands together; where that fails other than by an outage, each for itself.
+
+    None stands for one that fails alone: it is logged, and its run is left to its lease.
+    """
+    try:
+        return [*call(commands)]
+    except UnavailableError:
+        raise
+    except Exception:
+        if len(commands) == 1:
+            log.exception("run left to its lease", extra={"rid": commands[0].rid})
+            return [None]
+    return [answer for command in commands for answer in one_by_one(call, [command])]
 
 
 def read(ledger: Ledger, digests: Iterable[Digest]) -> dict[Digest, bytes]:

@@ -10,7 +10,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_worker import pipeline
 from counterfoil_worker.ports import FixInputs, RecordReceipt
-from counterfoil_worker.work.drawer import Drawer, Shop, each, read
+from counterfoil_worker.work.drawer import Drawer, Shop, each, one_by_one, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -108,8 +108,10 @@ def _fix(
     ]
     judged = Judged()
     others: dict[str, tuple[Drawer, str]] = {}
-    answers = shop.ledger.fix_inputs(commands)
+    answers = one_by_one(shop.ledger.fix_inputs, commands)
     for (drawer, body), command, answer in zip(bodies, commands, answers, strict=True):
+        if answer is None:
+            continue
         if answer.status == "revoked":
             judged.again.append(drawer.run.rid)
         elif answer.digest == command.digest:
@@ -124,13 +126,20 @@ def _fix(
 def _with_evidence(shop: Shop, drawer: Drawer) -> pipeline.Material:
     """The run with the evidence that its event names by digest only."""
     digests = pipeline.evidence_digests(drawer.material.stored())
+    if not digests:
+        return drawer.material  # A copy would read the event again.
     return replace(drawer.material, bodies=shop.library.evidence(digests))
 
 
 def _seal(drawer: Drawer, receipt: Receipt) -> Sealed:
-    tenant, source, event_id = pipeline.identity(drawer.material.event)
-    event = drawer.run.event_digest
-    return pipeline.seal(receipt, tenant=tenant, source=source, event_id=event_id, event=event)
+    run = drawer.run
+    return pipeline.seal(
+        receipt,
+        tenant=run.tenant,
+        source=run.source,
+        event_id=run.event_id,
+        event=run.event_digest,
+    )
 
 
 def _command(drawer: Drawer, layer: Layer, sealed: Sealed) -> RecordReceipt:
@@ -155,8 +164,11 @@ def _record(
     """Record each run's receipt. Where another worker's is stored already, that one counts."""
     judged = Judged(again=list(again))
     sealed = [(drawer, _seal(drawer, receipt)) for drawer, receipt in receipts]
-    answers = shop.ledger.record([_command(drawer, layer, seal) for drawer, seal in sealed])
+    commands = [_command(drawer, layer, seal) for drawer, seal in sealed]
+    answers = one_by_one(shop.ledger.record, commands)
     for (drawer, seal), answer in zip(sealed, answers, strict=True):
+        if answer is None:
+            continue
         stored = answer.receipt
         if answer.status == "ok" or (stored is not None and stored.digest == seal.digest):
             judged.done.append(drawer.with_receipt(layer, seal))

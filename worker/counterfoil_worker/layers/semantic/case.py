@@ -142,8 +142,9 @@ class SemanticCase:
     @cached_property
     def verdicts(self) -> Mapping[Triple, Verdict]:
         """The verdict on each cited triple that has a judgment."""
+        overrule = self.policy.contradictions == "adjudicated"
         return {
-            triple: effective(self.judged[triple], self.settled.get(triple))
+            triple: effective(self.judged[triple], self.settled.get(triple), overrule=overrule)
             for triple in self.triples
             if triple in self.judged
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.expansion import content_digest
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Contents:
     def __init__(self, bodies: Mapping[Digest, bytes]) -> None:
         self._bodies = bodies
         self._ruled: dict[str, tuple[bytes, Sequence[int]]] = {}
+        self._digests: dict[tuple[str, int, int], Digest] = {}
 
     def has(self, item: EvidenceItem) -> bool:
         """Whether an item's bytes are at hand."""
@@ -92,6 +94,17 @@ class Contents:
         content, bounds = self._ruled[item.id]
         found = span(locator, content, bounds)
         return None if found is None else (content, found)
+
+    def digest(self, item: EvidenceItem, locator: Locator) -> Digest | None:
+        """The digest of the located bytes, computed once, or None. Raises as ``place`` does."""
+        found = self.place(item, locator)
+        if found is None:
+            return None
+        content, part = found
+        key = (item.id, part.start, part.stop)
+        if key not in self._digests:
+            self._digests[key] = digest_bytes(content[part])
+        return self._digests[key]
 
     def cut(self, item: EvidenceItem, locator: Locator) -> bytes | None:
         """Exactly the located bytes, or None. Raises as ``place`` does."""

@@ -60,7 +60,9 @@ def judge(case: StructuredCase) -> Receipt:
         nonlocal refused
         if finding.status != "pass":
             return f"{item.id} failed"
-        refused = item.id == ENDING and declined(case.generation.output)
+        refused = item.id == ENDING and declined(
+            case.generation.output, case.known.contract.endings
+        )
         return "the model declined" if refused else None
 
     listed = [c for c in CHECKS if c.id != OF_PROFILES or case.profile_digest is not None]

@@ -93,13 +93,17 @@ def _whole(number: Json) -> int | None:
     return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
-def _confidence(value: Json, view: View, where: str) -> int | Confidence | None:
+def _confidence_bps(value: Json, view: View, where: str) -> int | None:
     number = _find(value, view.confidence_bps)
-    if number is not ABSENT and number is not None:
-        bps = _whole(number)
-        if bps is None or not 0 <= bps <= _MAX_BPS:
-            raise ViewMismatchError(where + view.confidence_bps, "basis points from 0 to 10 000")
-        return bps
+    if number is ABSENT or number is None:
+        return None
+    bps = _whole(number)
+    if bps is None or not 0 <= bps <= _MAX_BPS:
+        raise ViewMismatchError(where + view.confidence_bps, "basis points from 0 to 10 000")
+    return bps
+
+
+def _confidence(value: Json, view: View, where: str) -> Confidence | None:
     word = _find(value, view.confidence)
     if word is ABSENT or word is None:
         return None
@@ -121,6 +125,7 @@ def _claim(value: Json, view: View, where: str) -> Claim:
         _label(value, view.id, where),
         _text(value, view.text, where),
         _kind(value, view, where),
+        _confidence_bps(value, view, where),
         _confidence(value, view, where),
         tuple(_citation(item, view, at + pointer(n)) for n, item in enumerate(cited)),
         where,

@@ -4,10 +4,10 @@
 -- KEYS[1]   cf:{tenant:p}:acct   one declared key; the others are built from its tag (same slot)
 --
 --   acct                 hash    counters                 lanes            set of lanes ever used
---   ev:EID               hash    event, time, runs, c:DIGEST for each conflict
---   run:RID              hash    eid event contract policy profile revision supersedes next home lane state
---                                holder alone losses size as_of basis deadline ended result
---                                result_digest in:LAYER rc:LAYER oc:LAYER rest:N
+--   ev:EID               hash    event, runs, c:DIGEST for each conflict (result digest, id)
+--   run:RID              hash    source id eid event contract policy profile revision supersedes next
+--                                home lane state holder alone losses size as_of basis deadline ended
+--                                result result_digest outcome in:LAYER rc:LAYER oc:LAYER rest:N
 --   body:DIGEST          string  tagged bytes             refs:DIGEST      further namings
 --   ready:LANE           zset    rid by the ms it became ready; ready:alone for suspects
 --   waiting deadlines capped leases                       zset    by ms
@@ -16,6 +16,8 @@
 --   tomb                 hash    withdrawn items          rests:ITEM       zset of rids
 --   memo:LANE            hash    entry id -> answer       low:LANE         entry id
 --   kept marked          zset    eid by age: with bodies; markers only
+--   gone:EID             hash    at by reason runs digests: note of an erasure
+--   erased               zset    eid by the ms of its erasure
 --   marks                zset    marks of grace           results dead     streams
 --
 -- Ids are short: a digest without `sha256:`, any other text with `=` in front.

@@ -12,7 +12,7 @@ end
 local function reopen(old_rid, old, rid, revision, result, now)
   local body = call('EXISTS', key('body:' .. old.event)) == 1
   local run = {
-    'eid', old.eid, 'event', old.event, 'revision', revision, 'supersedes', result,
+    'source', old.source, 'id', old.id, 'eid', old.eid, 'event', old.event, 'revision', revision, 'supersedes', result,
     'home', old.home, 'lane', old.home, 'state', body and 'ready' or 'capped', 'holder', '0',
     'alone', '0', 'losses', '0', 'size', old.size, 'as_of', old.as_of, 'basis', old.basis,
   }

@@ -1,5 +1,5 @@
 #!lua
--- needs entries
+-- needs ids entries
 -- Settle an inbox entry that nobody can be told about: keep it whole in the dead letters.
 -- ARGV  lane entry code detail body
 -- Returns  the answer: dead, stale, or what the entry was answered before

@@ -78,7 +78,7 @@ if poison then call('XLEN', key('dead')) end
 -- 4. Publish, then mark.
 local id = call('XADD', key('results'), '*', 'result', ARGV[8])
 call('HSET', key('run:' .. rid), 'state', 'concluded', 'holder', '0', 'result', id,
-  'result_digest', ARGV[7])
+  'result_digest', ARGV[7], 'outcome', outcome)
 depart(rid, run, batch)
 call('ZREM', key('deadlines'), rid)
 for _, item in ipairs(index) do call('ZADD', key('rests:' .. item), '0', rid) end

@@ -10,6 +10,7 @@ call('ZCARD', key('rests:' .. item))
 local run = hash('run:' .. rid)
 local latest = run.state == 'concluded' and not run.next
   and int(ARGV[4], 'revision') == int(run.revision, 'revision') + 1
+  and call('HLEN', key('gone:' .. run.eid)) == 0
 local opens = latest and check_reopen(run, next_rid)
 
 call('HSETNX', key('tomb'), item, '1')

@@ -31,8 +31,10 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
     if isinstance(entry, AdmitDead):
         book.bury(entry.code, entry.detail, entry.body)
         return "dead", Admitted("dead")
+    if entry.eid in book.erasures:
+        return "duplicates", Admitted("duplicate", book.erasures[entry.eid].rids[0])
     if entry.time_ms < book.clock_ms() - horizon_ms:
-        book.bury(PAST_HORIZON, past_horizon_detail(entry.time_ms), entry.body)
+        book.bury(PAST_HORIZON, past_horizon_detail(entry.time_ms), entry.payload)
         return "dead", Admitted("dead")
     known = book.events.get(entry.eid)
     if known is None:
@@ -40,8 +42,7 @@ def _settle(book: Book, entry: Admit, horizon_ms: int) -> tuple[Counted, Admitte
         return "admitted", Admitted("new", entry.run.rid)
     if entry.event_digest == known.digest or entry.event_digest in known.conflicts:
         return "duplicates", Admitted("duplicate", known.runs[0])
-    book.publish(entry.conflict_result)
-    known.conflicts.add(entry.event_digest)
+    known.conflicts[entry.event_digest] = book.publish(entry.conflict_result)
     book.keep_body(entry.event_digest, entry.body)
     return "conflicts", Admitted("conflict")
 
@@ -50,6 +51,8 @@ def _open(book: Book, entry: AdmitEvent) -> None:
     now, new = book.clock_ms(), entry.run
     run = Run(
         rid=new.rid,
+        source=entry.source,
+        event_id=entry.event_id,
         eid=entry.eid,
         event_digest=entry.event_digest,
         contract=new.contract,
@@ -75,6 +78,8 @@ def prune(book: Book, lane: str, low: str) -> None:
     old = book.low.get(lane)
     if old is not None and entry_key(old) > entry_key(low):
         low = old
+    # An entry with an id of the future, which any producer can add, must not make later ones stale.
+    low = min(low, f"{book.clock_ms()}-0", key=entry_key)
     book.low[lane] = low
     memo = book.memo.get(lane, {})
     for entry_id in [entry for entry in memo if entry_key(entry) < entry_key(low)]:

@@ -70,6 +70,15 @@ def extend(book: Book, number: int, token: str, work_ms: int) -> bool:
     return True
 
 
+def abandon(book: Book, number: int, token: str) -> bool:
+    """End a started lease now."""
+    batch = book.batches.get(number)
+    if batch is None or batch.token != token:
+        return False
+    batch.end_ms = min(batch.end_ms, book.clock_ms())
+    return True
+
+
 def _move_end(book: Book, batch: Batch, work_ms: int) -> None:
     batch.end_ms = max(batch.end_ms, book.clock_ms() + work_ms)
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.digest import Digest
-    from counterfoil_schemas.vocabulary import AsOfBasis, Layer
-    from counterfoil_worker.ports import Admitted, RecordedReceipt, RunState
+    from counterfoil_schemas.vocabulary import AsOfBasis, Layer, ResultOutcome
+    from counterfoil_worker.ports import Admitted, Erasure, RecordedReceipt, RunState
 
 Counted = Literal[
     "received",
@@ -33,6 +33,8 @@ class Run:
     """A run; ``next`` is the revision that superseded it."""
 
     rid: str
+    source: str
+    event_id: str
     eid: Digest
     event_digest: Digest
     contract: Digest | None
@@ -55,6 +57,7 @@ class Run:
     receipts: dict[Layer, RecordedReceipt] = field(default_factory=dict["Layer", "RecordedReceipt"])
     result_id: str | None = None
     result_digest: Digest | None = None
+    outcome: ResultOutcome | None = None
     next: str | None = None
     profile: Digest | None = None
 
@@ -70,11 +73,11 @@ class Run:
 
 @dataclass(slots=True)
 class Event:
-    """An identity: the digest it is bound to, other digests that were refused, its runs."""
+    """An identity: its digest, its runs, and refused digests with the ids of their results."""
 
     digest: Digest
     runs: list[str]
-    conflicts: set[Digest] = field(default_factory=set["Digest"])
+    conflicts: dict[Digest, str] = field(default_factory=dict["Digest", str])
 
 
 @dataclass(slots=True)
@@ -109,6 +112,7 @@ class Book:
     low: dict[str, str] = field(default_factory=dict[str, str])
     kept: dict[Digest, int] = field(default_factory=dict["Digest", int])
     marked: dict[Digest, int] = field(default_factory=dict["Digest", int])
+    erasures: dict[Digest, Erasure] = field(default_factory=dict["Digest", "Erasure"])
     marks: dict[str, int] = field(default_factory=dict[str, int])
     counts: Counter[Counted] = field(default_factory=Counter["Counted"])
     results: list[StreamEntry] = field(default_factory=list[StreamEntry])
@@ -143,6 +147,17 @@ class Book:
             del self.named[digest]
             self.bodies.pop(digest, None)
 
+    def bodies_of(self, event: Event) -> set[Digest]:
+        """What an event, its conflicts and its runs name."""
+        named = {event.digest, *event.conflicts}
+        for run in self.runs_of(event):
+            named |= {*run.inputs.values(), *(kept.digest for kept in run.receipts.values())}
+        return named
+
+    def runs_of(self, event: Event) -> list[Run]:
+        """The runs of an event, oldest first."""
+        return [self.runs[rid] for rid in event.runs]
+
     def make_ready(self, run: Run, at_ms: int) -> None:
         """Put a run into its ready set."""
         run.state = "ready"
@@ -176,6 +191,8 @@ class Book:
         now = self.clock_ms()
         run = Run(
             rid=new.rid,
+            source=old.source,
+            event_id=old.event_id,
             eid=old.eid,
             event_digest=old.event_digest,
             contract=old.contract,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from counterfoil_worker.ledger.memory.book import oldest
 from counterfoil_worker.ledger.rules import LOOK_AGAIN_MS
-from counterfoil_worker.ports import NewRun, run_id
+from counterfoil_worker.ports import Gone, NewRun, run_id
 
 if TYPE_CHECKING:
     from counterfoil_schemas.digest import Digest
-    from counterfoil_worker.ledger.memory.book import Book, Event, Run
+    from counterfoil_worker.ledger.memory.book import Book, Run
 
 
 def drain(book: Book, item: str, limit: int) -> int:
@@ -47,22 +47,32 @@ def trim(book: Book, limit: int, *, body_ms: int, horizon_ms: int) -> int:
     return len(kept) + len(marked)
 
 
+def gone(book: Book, digest: Digest) -> Gone | None:
+    """The event past its retention that names a digest."""
+    if digest in book.bodies:
+        return None
+    for note in book.erasures.values():
+        if note.names(digest):
+            return Gone(eid=note.eid, rids=note.rids, erasure=note)
+    for eid in oldest(book.marked, len(book.marked)):
+        if digest in book.bodies_of(book.events[eid]):
+            rids = tuple(book.events[eid].runs)
+            return Gone(eid=eid, rids=rids, erasure=book.erasures.get(eid))
+    return None
+
+
 def _may_go(book: Book, eid: Digest, ages: dict[Digest, int], until_ms: int) -> bool:
-    done = all(run.state == "concluded" for run in _runs(book, book.events[eid]))
+    done = all(run.state == "concluded" for run in book.runs_of(book.events[eid]))
     if not done:
         ages[eid] = until_ms + LOOK_AGAIN_MS
     return done
-
-
-def _runs(book: Book, event: Event) -> list[Run]:
-    return [book.runs[rid] for rid in event.runs]
 
 
 def _drop_bodies(book: Book, eid: Digest) -> None:
     event = book.events[eid]
     for digest in (event.digest, *event.conflicts):
         book.drop_body(digest)
-    for run in _runs(book, event):
+    for run in book.runs_of(event):
         for digest in (*run.inputs.values(), *(kept.digest for kept in run.receipts.values())):
             book.drop_body(digest)
     book.marked[eid] = book.kept.pop(eid)
@@ -72,7 +82,7 @@ def _drop_markers(book: Book, eid: Digest) -> None:
     event = book.events.pop(eid)
     for digest in event.conflicts:  # those that came after the bodies had gone
         book.drop_body(digest)
-    for run in _runs(book, event):
+    for run in book.runs_of(event):
         for item in run.rests:
             book.rests.get(item, set()).discard(run.rid)
         del book.runs[run.rid]

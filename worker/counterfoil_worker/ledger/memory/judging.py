@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from counterfoil_worker.ports import Conclude, FixInputs, RecordReceipt
 
 
-def view(book: Book, rid: str) -> RunView | None:
+def view(book: Book, tenant: str, rid: str) -> RunView | None:
     """A copy of a run."""
     run = book.runs.get(rid)
     if run is None:
         return None
     return RunView(
         rid=run.rid,
+        tenant=tenant,
+        source=run.source,
+        event_id=run.event_id,
         eid=run.eid,
         event_digest=run.event_digest,
         contract=run.contract,
@@ -49,6 +52,7 @@ def view(book: Book, rid: str) -> RunView | None:
         receipts=MappingProxyType(dict(run.receipts)),
         result_id=run.result_id,
         result_digest=run.result_digest,
+        outcome=run.outcome,
     )
 
 
@@ -147,6 +151,7 @@ def _publish(book: Book, run: Run, command: Conclude) -> str:
     book.depart(run)
     run.state, run.holder = "concluded", 0
     run.result_id, run.result_digest = result_id, command.digest
+    run.outcome = command.outcome
     book.deadlines.pop(run.rid, None)
     book.counts["concluded"] += 1
     if command.reopen is not None:

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import digest_bytes
-from counterfoil_worker.ledger.memory import admission, batches, evidence, judging
+from counterfoil_worker.ledger.memory import admission, batches, erasure, evidence, judging, streams
 from counterfoil_worker.ledger.memory.book import Book, oldest
 from counterfoil_worker.ledger.rules import entry_key
 from counterfoil_worker.ports import Accounts, CorruptError, DeadLetter, StreamEntry
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
         Admitted,
         Conclude,
         Concluded,
+        Erased,
+        Erasure,
         Fixed,
         FixInputs,
+        Gone,
         Lease,
         LeaseRefused,
         Reclaimed,
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
         RecordReceipt,
         RunView,
         Started,
+        Trimmed,
     )
 
 
@@ -86,10 +90,15 @@ class MemoryLedger:
         with self._lock:
             return batches.extend(self._book, batch, token, work_ms)
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now."""
+        with self._lock:
+            return batches.abandon(self._book, batch, token)
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand."""
         with self._lock:
-            return [judging.view(self._book, rid) for rid in rids]
+            return [judging.view(self._book, self.tenant, rid) for rid in rids]
 
     def run_of(self, eid: Digest) -> tuple[str, ...]:
         """The run ids of an event."""
@@ -105,6 +114,26 @@ class MemoryLedger:
             if body is not None and digest_bytes(body) != digest:
                 raise CorruptError(f"the bytes stored as {digest} have another digest")
         return found
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event past its retention that names a digest."""
+        with self._lock:
+            return evidence.gone(self._book, digest)
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests."""
+        with self._lock:
+            return erasure.erase(self._book, eid, by, reason)
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        with self._lock:
+            return self._book.erasures.get(eid)
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters."""
+        with self._lock:
+            return erasure.remove_dead(self._book, entry_ids)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""
@@ -195,6 +224,14 @@ class MemoryLedger:
         """Drop what is old enough."""
         with self._lock:
             return evidence.trim(self._book, limit, body_ms=body_ms, horizon_ms=horizon_ms)
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove what is old enough; there are no groups here to wait for."""
+        del acked_ms
+        with self._lock:
+            return streams.trim(self._book, limit, results_ms=results_ms, dead_ms=dead_ms)
 
     def accounts(self) -> Accounts:
         """The counters, and what the sets hold."""

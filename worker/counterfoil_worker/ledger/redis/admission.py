@@ -60,7 +60,7 @@ def _bury_late(partition: Partition, entry: Admit) -> Command:
         entry_id=entry.entry_id,
         code=PAST_HORIZON,
         detail=detail,
-        body=entry.body,
+        body=entry.payload,
     )
     return _bury(partition, dead)
 
@@ -86,6 +86,8 @@ def _admit(partition: Partition, entry: AdmitEvent, horizon_ms: int) -> Command:
         entry.as_of_basis,
         shorten(entry.conflict_digest),
         entry.conflict_result,
+        entry.source,
+        entry.event_id,
         shorten_optional(run.profile),
     )
 

@@ -48,6 +48,11 @@ def extend(partition: Partition, batch: int, token: str, work_ms: int) -> bool:
     return as_int(partition.ask("extend", batch, token, work_ms)) == 1
 
 
+def abandon(partition: Partition, batch: int, token: str) -> bool:
+    """End a started lease now."""
+    return as_int(partition.ask("abandon", batch, token)) == 1
+
+
 def release(  # noqa: PLR0913  (the port's own parameters)
     partition: Partition,
     rids: Sequence[str],

@@ -53,7 +53,9 @@ def views(partition: Partition, rids: Sequence[str]) -> list[RunView | None]:
     """Runs as they stand."""
     commands: list[Command] = [("HGETALL", partition.key(f"run:{shorten(rid)}")) for rid in rids]
     replies = partition.run(commands)
-    return [read_view(rid, reply) for rid, reply in zip(rids, replies, strict=True)]
+    return [
+        read_view(partition.tenant, rid, reply) for rid, reply in zip(rids, replies, strict=True)
+    ]
 
 
 def bodies(partition: Partition, digests: Sequence[Digest]) -> list[bytes | None]:

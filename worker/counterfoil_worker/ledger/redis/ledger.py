@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.ledger.redis import admission, batches, evidence, judging
+from counterfoil_worker.ledger.redis import (
+    admission,
+    batches,
+    evidence,
+    judging,
+    retention,
+    streams,
+)
 from counterfoil_worker.ledger.redis.keys import lengthen, shorten
 from counterfoil_worker.ledger.redis.partition import Partition
 from counterfoil_worker.ledger.redis.replies import (
@@ -29,8 +36,11 @@ if TYPE_CHECKING:
         Admitted,
         Conclude,
         Concluded,
+        Erased,
+        Erasure,
         Fixed,
         FixInputs,
+        Gone,
         Lease,
         LeaseRefused,
         Reclaimed,
@@ -38,6 +48,7 @@ if TYPE_CHECKING:
         RecordReceipt,
         RunView,
         Started,
+        Trimmed,
     )
 
 _COUNTERS: Final = (
@@ -109,6 +120,10 @@ class RedisLedger:
         """Move the end of the lease."""
         return batches.extend(self._partition, batch, token, work_ms)
 
+    def abandon(self, batch: int, token: str) -> bool:
+        """End the lease now."""
+        return batches.abandon(self._partition, batch, token)
+
     def views(self, rids: Sequence[str]) -> list[RunView | None]:
         """Runs as they stand."""
         return judging.views(self._partition, rids)
@@ -122,6 +137,22 @@ class RedisLedger:
     def bodies(self, digests: Sequence[Digest]) -> list[bytes | None]:
         """Stored bytes, hashed again."""
         return judging.bodies(self._partition, digests)
+
+    def gone(self, digest: Digest) -> Gone | None:
+        """The event past its retention that names a digest."""
+        return retention.gone(self._partition, digest)
+
+    def erase(self, eid: Digest, *, by: str, reason: str) -> Erased:
+        """Erase what is stored of an event, but its digests."""
+        return retention.erase(self._partition, eid, by, reason)
+
+    def erasure(self, eid: Digest) -> Erasure | None:
+        """The note of an event's erasure."""
+        return retention.erasure(self._partition, eid)
+
+    def remove_dead(self, entry_ids: Sequence[str]) -> int:
+        """Remove dead letters."""
+        return retention.remove_dead(self._partition, entry_ids)
 
     def fix_inputs(self, commands: Sequence[FixInputs]) -> list[Fixed]:
         """Fix inputs, once."""
@@ -195,6 +226,14 @@ class RedisLedger:
     def trim(self, limit: int, *, body_ms: int, horizon_ms: int) -> int:
         """Drop what is old enough."""
         return evidence.trim(self._partition, limit, body_ms=body_ms, horizon_ms=horizon_ms)
+
+    def trim_streams(
+        self, limit: int, *, acked_ms: int | None, results_ms: int | None, dead_ms: int | None
+    ) -> Trimmed:
+        """Remove what is old enough and acknowledged by every group."""
+        return streams.trim(
+            self._partition, limit, acked_ms=acked_ms, results_ms=results_ms, dead_ms=dead_ms
+        )
 
     def accounts(self) -> Accounts:
         """The counters, and what the sets hold."""

@@ -18,6 +18,7 @@ class Partition:
     def __init__(self, store: Store, tenant: str, number: int) -> None:
         """Raise ``ValueError`` when ``tenant`` is no tenant's name."""
         self.store = store
+        self.tenant = tenant
         self._root = partition_key(tenant, number, "")
         self._declared = (f"{self._root}acct",)
 

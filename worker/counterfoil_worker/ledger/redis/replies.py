@@ -70,11 +70,16 @@ def as_names(reply: object) -> Mapping[str, object]:
 
 
 def as_pairs(reply: object) -> Mapping[bytes, object]:
-    """A hash or a stream entry's fields."""
+    """A hash or a stream entry's fields. A field that comes again, in an entry, keeps its value."""
     if isinstance(reply, dict):
         return cast("Mapping[bytes, object]", reply)
-    flat = as_list(reply)
-    return {as_bytes(flat[i]): flat[i + 1] for i in range(0, len(flat), 2)}
+    flat, pairs = as_list(reply), dict[bytes, object]()
+    for i in range(0, len(flat), 2):
+        name = as_bytes(flat[i])
+        while name in pairs:
+            name += b"'"
+        pairs[name] = flat[i + 1]
+    return pairs
 
 
 def as_entries(reply: object) -> list[tuple[str, Mapping[bytes, object]]]:

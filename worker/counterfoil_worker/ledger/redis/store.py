@@ -15,7 +15,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from counterfoil_worker.ledger.redis.scripts import load_script
-from counterfoil_worker.ports import CorruptError, PortError, UnavailableError
+from counterfoil_worker.ports import CorruptError, PortError, RefusedError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,6 +163,8 @@ def port_error(error: foreign.RedisError) -> PortError:
             f"a key of the ledger does not hold what was written: {error}; restore the store"
             " from a copy, and let nobody else write under these keys"
         )
+    if isinstance(error, foreign.ResponseError) and "user_script" in str(error):
+        return RefusedError(f"a script failed on its arguments: please report it ({error})")
     for kind, advice in _ADVICE:
         if isinstance(error, kind):
             return UnavailableError(f"{advice} ({error})")

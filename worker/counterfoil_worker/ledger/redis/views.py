@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
-from counterfoil_schemas.vocabulary import LAYERS, AsOfBasis, Layer, LayerOutcome
+from counterfoil_schemas.vocabulary import LAYERS, AsOfBasis, Layer, LayerOutcome, ResultOutcome
 from counterfoil_worker.ledger.redis.keys import lengthen, lengthen_optional
 from counterfoil_worker.ledger.redis.replies import as_pairs, as_text, as_word
 from counterfoil_worker.ports import RecordedReceipt, RunState, RunView
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from counterfoil_schemas.digest import Digest
 
 _STATES: Final[dict[str, RunState]] = {word: word for word in get_args(RunState)}
+_RESULTS: Final[dict[str, ResultOutcome]] = {word: word for word in get_args(ResultOutcome)}
 _BASES: Final[dict[str, AsOfBasis]] = {word: word for word in get_args(AsOfBasis)}
 OUTCOMES: Final[dict[str, LayerOutcome]] = {word: word for word in get_args(LayerOutcome)}
 
 
-def read_view(rid: str, reply: object) -> RunView | None:
+def read_view(tenant: str, rid: str, reply: object) -> RunView | None:
     """The run behind a reply to HGETALL; None for a key that is not there."""
     found = as_pairs(reply)
     if not found:
@@ -28,6 +29,9 @@ def read_view(rid: str, reply: object) -> RunView | None:
     fields = {as_text(name): as_text(value) for name, value in found.items()}
     return RunView(
         rid=rid,
+        tenant=tenant,
+        source=fields["source"],
+        event_id=fields["id"],
         eid=lengthen(fields["eid"]),
         event_digest=lengthen(fields["event"]),
         contract=lengthen_optional(fields.get("contract")),
@@ -49,6 +53,7 @@ def read_view(rid: str, reply: object) -> RunView | None:
         receipts=_read_receipts(fields),
         result_id=fields.get("result"),
         result_digest=lengthen_optional(fields.get("result_digest")),
+        outcome=as_word(fields["outcome"], _RESULTS) if "outcome" in fields else None,
     )
 
 

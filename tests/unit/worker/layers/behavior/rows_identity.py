@@ -8,6 +8,7 @@ from counterfoil_schemas.policy import Attestation
 from counterfoil_schemas.receipt import Input
 from tests.unit.worker.layers.behavior.row import row
 from tests.unit.worker.layers.behavior.traces import (
+    AS_OF_MS,
     BOUND,
     EFFECT,
     EXECUTION,
@@ -146,5 +147,14 @@ IDENTITY: Final = (
         "malformed",
         "/data/behavior/executions/0 time.reversed",
         twin=trace(executions=(execution(started_ms=STARTED_MS, ended_ms=STARTED_MS),)),
+    ),
+    row(
+        "an execution that ends after the as-of time",
+        trace(executions=(execution(ended_ms=AS_OF_MS + 1),)),
+        "malformed",
+        "/data/behavior/executions/0 time.in_future",
+        twin=trace(
+            executions=(execution(ended_ms=AS_OF_MS),), states=(state(observed_ms=AS_OF_MS),)
+        ),
     ),
 )

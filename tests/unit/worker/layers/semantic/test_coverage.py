@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_schemas.judgment import Judgment
 from tests.cases import (
     LOG,
     REMOVED,
+    address,
     good_event,
     judge,
     judgment,
@@ -188,14 +187,13 @@ def test_a_relative_of_the_model_is_no_independent_verifier(
 # --- adjudication -----------------------------------------------------------------------------
 
 
-def address(entry: Json) -> str:
-    """The digest that an adjudication names a judgment by."""
-    return Judgment.model_validate_json(json.dumps(entry)).address()
-
-
 FOR = judgment("c1", "log-1", "L1")
 AGAINST = judgment("c1", "log-1", "L1", relation="contradicts", verifier="people@1")
 THIRD = judgment("c1", "log-1", "L1", relation="unrelated", verifier="third@1")
+
+
+OVERRULED = policy(contradictions="adjudicated")
+"""A policy under which an adjudication may take the other side of a contradiction."""
 
 
 def adjudicated(relation: str, *settled: Json, **more: Json) -> Obj:
@@ -211,12 +209,39 @@ def adjudicated(relation: str, *settled: Json, **more: Json) -> Obj:
 def test_a_current_adjudication_is_the_one_verdict_and_overwrites_nothing(
     settled: tuple[Json, Json],
 ) -> None:
-    judged = judge(adjudicated("supports", *settled))
+    judged = judge(adjudicated("supports", *settled), rules=OVERRULED)
     receipt = judged.semantic
     assert receipt.outcome == "accepted"
     assert receipt.derived["judgments"] == 3
     assert receipt.derived["contradictions_overruled"] == 1
     assert "adjudications" in {entry.name for entry in receipt.inputs}
+
+
+def test_a_contradiction_stands_unless_the_policy_lets_it_be_overruled() -> None:
+    judged = judge(adjudicated("supports", FOR, AGAINST))
+    assert (judged.last.outcome, judged.codes[0]) == ("rejected", "semantic.support.contradicted")
+
+
+@pytest.mark.parametrize("relation", ["supports", "partial", "unrelated"])
+def test_an_adjudication_settles_only_what_is_disputed_and_for_one_of_the_sides(
+    relation: str,
+) -> None:
+    event = mutated(good_event(), "/judgments/0/relation", "contradicts")
+    alone = judgment("c1", "log-1", "L1", relation="contradicts")
+    entry: Obj = {"claim": "c1", "evidence": "log-1", "locator": "L1", "relation": relation}
+    entry = {**entry, "adjudicator": "board@1", "settles": [address(alone)]}
+    judged = judge(mutated(event, "/adjudications", [entry]), rules=OVERRULED)
+    assert judged.codes[0] == "semantic.adjudication.unfounded"
+    assert "semantic.support.contradicted" in judged.codes
+    third = judge(adjudicated("partial", FOR, AGAINST), rules=OVERRULED)
+    assert third.codes[0] == "semantic.adjudication.unfounded"
+
+
+@pytest.mark.parametrize("adjudicator", ["rules@9", "RULES@1", " people@2".strip()])
+def test_no_verifier_settles_its_own_verdict(adjudicator: str) -> None:
+    judged = judge(adjudicated("supports", FOR, AGAINST, adjudicator=adjudicator), rules=OVERRULED)
+    assert "semantic.adjudication.not_independent" in judged.codes
+    assert "semantic.support.contradicted" in judged.codes
 
 
 def test_an_adjudication_may_be_against_the_claim() -> None:
@@ -255,7 +280,8 @@ def test_an_adjudication_of_a_pair_that_is_not_cited_is_unknown() -> None:
 
 
 def test_the_model_does_not_settle_its_own_case() -> None:
-    rules = policy(attestation={"independent_verifiers": True})
+    rules = {**OVERRULED, **policy(attestation={"independent_verifiers": True})}
+    rules["contradictions"] = "adjudicated"
     event = adjudicated("supports", FOR, AGAINST)
     assert judge(event, rules=rules).accepted
     own = adjudicated("supports", FOR, AGAINST, adjudicator="acme-1@2026-10")

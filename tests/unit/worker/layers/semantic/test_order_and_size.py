@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_schemas.event import MAX_EVIDENCE
 from tests.cases import (
     REMOVED,
     contract,
@@ -213,14 +214,14 @@ def test_a_long_chain_of_copies_has_one_origin() -> None:
     chain = [item("e0", "origin\n")]
     chain += [
         item(f"e{n}", f"copy {n}\n", origin="derived", parents=[f"e{n - 1}"])
-        for n in range(1, MANY)
+        for n in range(1, MAX_EVIDENCE)
     ]
     last: Obj = {**chain[-1], "locators": {"L1": lines(1, 1, START, START)}}
     event = mutated(good_event(), "/evidence", [*chain[:-1], last])
     event = mutated(event, "/data/output/text#/claims/1", REMOVED)
     event = mutated(event, "/data/output/text#/root_cause", {"claims": ["c1"]})
     event = mutated(event, "/data/output/text#/claims/0/citations/0/evidence", last["id"])
-    event = mutated(event, "/judgments", [judgment("c1", f"e{MANY - 1}", "L1")])
+    event = mutated(event, "/judgments", [judgment("c1", f"e{MAX_EVIDENCE - 1}", "L1")])
     judged = judge(event, rules=policy(root_cause={"min_roots": 1}))
     assert judged.derived["roots"] == ["e0"]
 
@@ -229,14 +230,15 @@ def test_a_long_chain_of_copies_has_one_origin() -> None:
 def test_many_origins_by_one_instrument_are_one(instrument: str | None) -> None:
     more: Obj = {} if instrument is None else {"instrument": instrument}
     places: Json = {"L": lines(1, 1, START, START)}
-    items: list[Json] = [item(name, f"{name}\n", locators=places, **more) for name in NAMES]
+    names = NAMES[:MAX_EVIDENCE]
+    items: list[Json] = [item(name, f"{name}\n", locators=places, **more) for name in names]
     event = with_claims(
-        [claim(name, name, "L") for name in NAMES],
-        [judgment(name, name, "L") for name in NAMES],
-        root_cause={"claims": list(NAMES)},
+        [claim(name, name, "L") for name in NAMES[:MAX_EVIDENCE]],
+        [judgment(name, name, "L") for name in NAMES[:MAX_EVIDENCE]],
+        root_cause={"claims": list(NAMES[:MAX_EVIDENCE])},
     )
     event = mutated(event, "/evidence", items)
     judged = judge(event, shape=LARGE, rules=policy(root_cause={"min_roots": 1}))
     roots = judged.derived["roots"]
     assert isinstance(roots, list)
-    assert len(roots) == (1 if instrument else MANY)
+    assert len(roots) == (1 if instrument else MAX_EVIDENCE)

@@ -213,6 +213,7 @@ def test_what_breaks_the_wire_contract_is_the_callers_bug(
     assert judged.last.outcome == "malformed"
     assert "structured.event.invalid" in judged.codes
     assert where in [violation.pointer for violation in judged.violations]
+    assert where in [violation.params["where"] for violation in judged.violations]
 
 
 def test_the_wire_contracts_own_rules_are_told_in_words() -> None:

@@ -71,6 +71,11 @@ def test_a_repeated_member_has_a_code_of_its_own() -> None:
     assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.json.duplicate_key"])
 
 
+@pytest.mark.parametrize(("text", "offset"), [('{"claims": [', 12), ("[1] 2", 4), ('{"a" 1}', 5)])
+def test_a_syntax_violation_says_at_which_byte(text: str, offset: int) -> None:
+    assert judge_text(text).violations[0].params["offset"] == offset
+
+
 def test_a_syntax_violation_never_repeats_the_text() -> None:
     judged = judge_text('{"claims": [], "secret": correct horse}')
     assert "correct" not in judged.last.canonical().decode()
@@ -139,6 +144,7 @@ def test_a_value_that_fails_the_schema_is_rejected_with_its_place(
     assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.schema.violated"])
     found = judged.violations[0]
     assert (found.pointer, found.params["keyword"]) == (where, keyword)
+    assert found.params["where"] == (where.partition("#")[2] or "/")
 
 
 def test_formats_are_asserted() -> None:

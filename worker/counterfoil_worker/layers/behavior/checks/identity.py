@@ -28,6 +28,7 @@ def identity(trace: Trace) -> Finding:
         _arguments(trace),
         _differences(trace),
         _reversed(trace),
+        _in_future(trace),
     )
     return found(
         problems,
@@ -136,3 +137,13 @@ def _reversed(trace: Trace) -> Iterator[Violation]:
     for where, execution in placed("executions", trace.behavior.executions):
         if execution.ended_ms < execution.started_ms:
             yield violation("behavior.time.reversed", where, execution=execution.id)
+
+
+def _in_future(trace: Trace) -> Iterator[Violation]:
+    """What is said to have happened has happened by the as-of time."""
+    bound = trace.case.as_of_ms
+    for where, run in placed("executions", trace.behavior.executions):
+        latest = max(run.started_ms, run.ended_ms)
+        if latest > bound:
+            names = {"part": "execution", "name": run.id}
+            yield violation("behavior.time.in_future", where, **names, found=latest, bound=bound)

@@ -10,7 +10,7 @@ from counterfoil_worker.layers.check import Finding, check, found, not_run
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_schemas.policy import Caps, OrdinalCaps
+    from counterfoil_schemas.policy import Caps, OrdinalCaps, Policy
     from counterfoil_schemas.vocabulary import Confidence
     from counterfoil_worker.layers.extraction import Claim
     from counterfoil_worker.layers.semantic.case import SemanticCase
@@ -51,25 +51,30 @@ def _word(claim: Claim, value: Confidence, caps: OrdinalCaps) -> Iterator[Violat
         )
 
 
+def _numeric(claim: Claim, value: int, policy: Policy) -> Iterator[Violation]:
+    if policy.caps_bps is not None:
+        yield from _number(claim, value, policy.caps_bps)
+    elif policy.ordinal_caps is not None:
+        plan = policy.ordinal_caps.calibration_plan
+        code = "semantic.confidence.not_calibrated"
+        yield violation(code, claim.pointer, claim=claim.id, plan=plan)
+
+
+def _verbal(claim: Claim, value: Confidence, policy: Policy) -> Iterator[Violation]:
+    if policy.ordinal_caps is not None:
+        yield from _word(claim, value, policy.ordinal_caps)
+    elif policy.caps_bps is not None:
+        # Words have no place on the scale of the caps: letting them pass would evade those.
+        code = "semantic.confidence.not_numeric"
+        yield violation(code, claim.pointer, claim=claim.id, found=value)
+
+
 def _faults(case: SemanticCase, claim: Claim) -> Iterator[Violation]:
-    numbers, words = case.policy.caps_bps, case.policy.ordinal_caps
-    match claim.confidence:
-        case None:
-            return
-        case int(value) if numbers is not None:
-            yield from _number(claim, value, numbers)
-        case int() if words is not None:
-            plan = words.calibration_plan
-            code = "semantic.confidence.not_calibrated"
-            yield violation(code, claim.pointer, claim=claim.id, plan=plan)
-        case str(value) if words is not None:
-            yield from _word(claim, value, words)
-        case str(value):
-            # Words have no place on the scale of the caps: letting them pass would evade those.
-            code = "semantic.confidence.not_numeric"
-            yield violation(code, claim.pointer, claim=claim.id, found=value)
-        case _:
-            return
+    """A claim may carry a number and a word: each is held to its cap."""
+    if claim.confidence_bps is not None:
+        yield from _numeric(claim, claim.confidence_bps, case.policy)
+    if claim.confidence is not None:
+        yield from _verbal(claim, claim.confidence, case.policy)
 
 
 @check("semantic.confidence", version=1, step=90)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def contradiction(case: SemanticCase) -> Finding:
     """Routed to investigation, with the opposing source kept by digest.
 
-    An adjudication may overrule a verifier that contradicts; that it did stays visible.
+    Where the policy lets an adjudication overrule a verifier that contradicts, that it did stays
+    visible.
     """
     overruled = sum(
         verdict != "contradicts" and any(j.relation == "contradicts" for j in case.judged[triple])

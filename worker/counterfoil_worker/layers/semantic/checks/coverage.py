@@ -9,11 +9,12 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.semantic.selection import OutsideError
-from counterfoil_worker.layers.semantic.verdicts import triple_of
+from counterfoil_worker.layers.semantic.verdicts import plain, triple_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.judgment import Judgment
     from counterfoil_worker.layers.semantic.case import SemanticCase
     from counterfoil_worker.layers.semantic.verdicts import Triple
@@ -55,19 +56,19 @@ def _stale(case: SemanticCase, judgment: Judgment, text: str) -> Iterator[Violat
     names = {"verifier": judgment.verifier, **triple_of(judgment)._asdict()}
     if judgment.claim_digest not in (None, digest_bytes(text.encode())):
         yield violation("semantic.judgment.stale", _JUDGMENTS, **names, what="claim text")
-    cut = _selected(case, judgment) if judgment.selected_digest is not None else None
-    if cut is not None and digest_bytes(cut) != judgment.selected_digest:
+    found = _selected(case, judgment) if judgment.selected_digest is not None else None
+    if found not in (None, judgment.selected_digest):
         yield violation("semantic.judgment.stale", _JUDGMENTS, **names, what="evidence bytes")
 
 
-def _selected(case: SemanticCase, judgment: Judgment) -> bytes | None:
-    """The bytes that were judged. What cannot be cut out is the source check's to report."""
+def _selected(case: SemanticCase, judgment: Judgment) -> Digest | None:
+    """What the judged bytes hash to. What cannot be cut out is the source check's to report."""
     item = case.items.get(judgment.evidence)
     locator = item.locators.get(judgment.locator) if item else None
     if item is None or locator is None:
         return None
     try:
-        return case.contents.cut(item, locator)
+        return case.contents.digest(item, locator)
     except OutsideError:
         return None
 
@@ -100,7 +101,7 @@ def _independent(case: SemanticCase) -> Iterator[Violation]:
     if not case.policy.attestation.independent_verifiers:
         return
     model = case.generation.model
-    relatives = {name.casefold() for name in (model.name, model.family or model.name)}
+    relatives = {plain(name) for name in (model.name, model.family or model.name)}
     judged = {(e.judgment.verifier, e.judgment.family) for e in case.inputs.judgments}
     # An adjudicator names no family; that it is not the model itself can be checked.
     settled = {(e.adjudication.adjudicator, "") for e in case.inputs.adjudications}
@@ -110,14 +111,21 @@ def _independent(case: SemanticCase) -> Iterator[Violation]:
 
 
 def _is_kin(verifier: str, family: str | None, relatives: set[str]) -> bool:
-    name = verifier.partition("@")[0].casefold()
-    return family is None or family.casefold() in relatives or name in relatives
+    name = plain(verifier.partition("@")[0])
+    return family is None or plain(family) in relatives or name in relatives
 
 
 def _adjudicated(case: SemanticCase) -> Iterator[Violation]:
     for triple, settled in sorted(case.settled.items()):
-        if triple in case.triples and not settled.current:
+        if triple not in case.triples:
+            continue
+        if not settled.current:
             yield violation("semantic.adjudication.stale", _ADJUDICATIONS, **triple._asdict())
+        elif not settled.founded:
+            yield violation("semantic.adjudication.unfounded", _ADJUDICATIONS, **triple._asdict())
+        if not settled.independent:
+            code = "semantic.adjudication.not_independent"
+            yield violation(code, _ADJUDICATIONS, **triple._asdict())
 
 
 @check("semantic.coverage", version=1, step=60)

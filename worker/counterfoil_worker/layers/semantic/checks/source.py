@@ -62,14 +62,14 @@ def _place(case: SemanticCase, cite: Citation) -> Iterator[Violation]:
     if not case.contents.has(item):
         return
     try:
-        place = case.contents.place(item, locator)
+        found_digest = case.contents.digest(item, locator)
     except OutsideError:
         yield violation("semantic.source.locator_outside", cite.pointer, **names)
         return
-    if place is None:
+    if found_digest is None:
         kind = place_of(locator)
         yield violation("semantic.source.locator_unread", cite.pointer, **names, place=kind)
-    elif locator.digest is not None and digest_bytes(place[0][place[1]]) != locator.digest:
+    elif locator.digest not in (None, found_digest):
         digests = (content_digest(item),)
         yield violation("semantic.source.locator_digest_mismatch", cite.pointer, digests, **names)
 

@@ -22,6 +22,11 @@ def _observed(
     if locator is None:
         return
     names = {"evidence": cite.evidence, "locator": cite.locator}
+    ends = locator.observed_ms[1] if locator.observed_ms else 0
+    latest = max(ends, (item.acquired_at_ms or 0) if item else 0)
+    if latest > case.as_of_ms:
+        bounds = {"found": latest, "bound": case.as_of_ms}
+        yield violation("semantic.time.in_future", cite.pointer, **names, **bounds)
     if locator.observed_ms is None:
         if window is not None:
             yield violation("semantic.time.not_observed", cite.pointer, **names)

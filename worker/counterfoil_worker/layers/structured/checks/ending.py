@@ -11,7 +11,7 @@ from counterfoil_schemas.violation import violation
 from counterfoil_worker.layers.check import Finding, check, found
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from counterfoil_schemas.event import Output
     from counterfoil_schemas.vocabulary import FinishReason
@@ -27,10 +27,14 @@ _CODES: Final[Mapping[FinishReason, str]] = {
 }
 
 
-def declined(output: Output) -> bool:
-    """Whether the model declined: by its finish reason, or by refusal words at a normal end."""
-    said_no = output.refusal is not None and output.finish_reason == "stop"
-    return output.finish_reason == "refusal" or said_no
+def declined(output: Output, endings: Collection[FinishReason]) -> bool:
+    """Whether the model declined: by its finish reason, or by words of refusal at a normal end.
+
+    A cut-off text stays cut off, whatever it had begun to say.
+    """
+    words = bool((output.refusal or "").strip())
+    normal = output.finish_reason in ("stop", *endings)
+    return output.finish_reason == "refusal" or (words and normal)
 
 
 @check("structured.ending", version=1, step=30)
@@ -38,7 +42,7 @@ def ending(case: StructuredCase) -> Finding:
     """Declining is a legitimate end where the contract allows it; other ends must be listed."""
     output, contract = case.generation.output, case.known.contract
     at = "/data/output/finish_reason"
-    if declined(output):
+    if declined(output, contract.endings):
         allowed = contract.refusal == "allowed"
         return found([] if allowed else [violation("structured.refusal.forbidden", at)])
     if output.finish_reason in contract.endings:
