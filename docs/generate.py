@@ -17,6 +17,7 @@ from counterfoil_schemas.catalogue import CATALOGUE, Rule
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.event import GenerationEvent
 from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.profile import Profile
 from counterfoil_schemas.receipt import Statement
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker.settings import PREFIX, Settings
@@ -123,6 +124,7 @@ _SECTIONS: Final[Mapping[str, type[Wire]]] = {
     "Generation event": GenerationEvent,
     "Output contract": OutputContract,
     "Policy": Policy,
+    "Tenant profile": Profile,
     "Receipt": Statement,
     "Result event": ResultEvent,
 }

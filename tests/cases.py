@@ -18,6 +18,7 @@ from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.judgment import Judgment
 from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.profile import Profile
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_schemas.wire import pointer_parts, thaw_object
 from counterfoil_worker import pipeline
@@ -300,10 +301,19 @@ def judge(
     withdrawn: frozenset[str] = frozenset(),
     bodies: Mapping[Digest, bytes] | None = None,
     tenant: str = TENANT,
+    granted: Obj | None = None,
+    lane: str = LIVE,
 ) -> Judged:
     """Judge an event under a policy (``rules``) and a contract (``shape``), as far as it gets."""
     material = prepare(
-        event, rules=rules, shape=shape, as_of_ms=as_of_ms, bodies=bodies, tenant=tenant
+        event,
+        rules=rules,
+        shape=shape,
+        as_of_ms=as_of_ms,
+        bodies=bodies,
+        tenant=tenant,
+        granted=granted,
+        lane=lane,
     )
     receipts: dict[Layer, Sealed] = {}
     inputs: dict[Layer, bytes] = {}
@@ -336,8 +346,13 @@ def prepare(
     as_of_ms: int = AS_OF_MS,
     bodies: Mapping[Digest, bytes] | None = None,
     tenant: str = TENANT,
+    granted: Obj | None = None,
+    lane: str = LIVE,
 ) -> Material:
-    """Admit an event in process: what the layers get to see. Unknown names stay unknown."""
+    """Admit an event in process: what the layers get to see. Unknown names stay unknown.
+
+    ``granted`` is the tenant's profile, if it has one.
+    """
     arrival = open_entry(json.dumps(event).encode(), tenant, WIDE)
     if not isinstance(arrival, Arrival):
         raise TypeError(f"refused at the door: {arrival.code}: {arrival.detail}")
@@ -346,6 +361,7 @@ def prepare(
     compiled = _compiled(known.canonical()) if _names(arrival.contract_ref, known) else None
     found = wanted if _names(arrival.policy_ref, wanted) else None
     named = None if found is None else found.address()
+    profile = None if granted is None else Profile.model_validate_json(json.dumps(granted))
     run = RunView(
         rid=run_id(arrival.identity.eid, named, 1),
         tenant=tenant,
@@ -357,7 +373,9 @@ def prepare(
         policy=named,
         revision=1,
         supersedes=None,
-        lane=LIVE,
+        lane=lane,
+        home=lane,
+        profile=None if profile is None else profile.address(),
         state="leased",
         holder=1,
         alone=False,
@@ -367,7 +385,12 @@ def prepare(
         deadline_ms=None,
     )
     return Material(
-        run=run, event=arrival.body, compiled=compiled, policy=found, bodies=bodies or {}
+        run=run,
+        event=arrival.body,
+        compiled=compiled,
+        policy=found,
+        profile=profile,
+        bodies=bodies or {},
     )
 
 

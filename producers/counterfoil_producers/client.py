@@ -18,10 +18,18 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Self, TypeAlias, cast
 
 import orjson
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoPermissionError, NoScriptError
 
 from counterfoil_producers.errors import EventError, InboxFullError, NotSubmittedError
-from counterfoil_producers.store import as_list, as_text, ask, connect, inbox_key
+from counterfoil_producers.store import (
+    as_int,
+    as_list,
+    as_text,
+    ask,
+    connect,
+    inbox_key,
+    limits_key,
+)
 from counterfoil_schemas.canonical import CanonicalError, canonical_bytes
 from counterfoil_schemas.event import GenerationEvent
 
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.store import Client
     from counterfoil_schemas.canonical import JsonValue
+    from counterfoil_schemas.vocabulary import Lane
 
 DEFAULT_MAX_INBOX: Final = 100_000
 """Events that may wait in an inbox: at 10 kB each a gigabyte, some minutes of a worker's time."""
@@ -53,7 +62,8 @@ Submission: TypeAlias = Mapping[str, "JsonValue"] | bytes | GenerationEvent
 class Producer:
     """Writes to one tenant's inbox. Safe to share between threads.
 
-    Raises ``ValueError`` when ``tenant`` is no tenant's name or a bound is below 1.
+    Raises ``ValueError`` when ``tenant`` is no tenant's name, ``lane`` is no lane or a bound is
+    below 1.
     """
 
     def __init__(
@@ -61,13 +71,15 @@ class Producer:
         client: Client,
         tenant: str = "default",
         *,
+        lane: Lane = "live",
         max_inbox: int = DEFAULT_MAX_INBOX,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
     ) -> None:
         if min(max_inbox, max_event_bytes) < 1:
             raise ValueError("an inbox takes at least one event, and an event has bytes")
         self._client = client
-        self._key = inbox_key(tenant)
+        self._key = inbox_key(tenant, lane)
+        self._limits_key = limits_key(tenant)
         self._max_inbox = max_inbox
         self._max_event_bytes = max_event_bytes
 
@@ -77,6 +89,7 @@ class Producer:
         url: str,
         tenant: str = "default",
         *,
+        lane: Lane = "live",
         max_inbox: int = DEFAULT_MAX_INBOX,
         max_event_bytes: int = DEFAULT_MAX_EVENT_BYTES,
     ) -> Self:
@@ -85,10 +98,13 @@ class Producer:
         Args:
             url: ``redis://``, ``rediss://`` or ``unix://``, with the password.
             tenant: whose inbox to write to.
+            lane: ``backfill`` for events that can wait until the tenant's live ones are done.
             max_inbox: events that may wait there; ``InboxFullError`` beyond.
             max_event_bytes: the largest event that the workers take.
         """
-        return cls(connect(url), tenant, max_inbox=max_inbox, max_event_bytes=max_event_bytes)
+        return cls(
+            connect(url), tenant, lane=lane, max_inbox=max_inbox, max_event_bytes=max_event_bytes
+        )
 
     def __enter__(self) -> Self:
         """Return the producer."""
@@ -156,23 +172,45 @@ class Producer:
 
     def _full(self, submitted: int) -> InboxFullError:
         return InboxFullError(
-            f"the inbox holds as many events as it may ({self._max_inbox}): see whether dispatcher"
+            f"the inbox holds as many events as it may ({self._max_inbox}, or fewer by the tenant's"
+            " profile): see whether dispatcher"
             f" and workers keep up, then send event number {submitted + 1} and those after it again"
         )
 
     def _add(self, events: Sequence[bytes]) -> list[str]:
         """One run of the script. Repeating it adds the events once more, which changes nothing."""
-        text, sha = _script()
-        arguments: tuple[str | bytes | int, ...] = (1, self._key, self._max_inbox, *events)
+        text, sha = submit_script()
+        keys = (2, self._key, self._limits_key)
+        arguments: tuple[str | bytes | int, ...] = (*keys, self._max_inbox, *events)
         try:
             reply = self._client.execute_command("EVALSHA", sha, *arguments)
         except NoScriptError:
-            reply = self._client.execute_command("EVAL", text, *arguments)
+            try:
+                reply = self._client.execute_command("EVAL", text, *arguments)
+            except NoPermissionError:
+                return self._add_singly(events)
         return [as_text(entry_id) for entry_id in as_list(reply)]
+
+    def _add_singly(self, events: Sequence[bytes]) -> list[str]:
+        """The same without the script, which the store has lost and we may not load.
+
+        Producers at the same time may exceed the bound by what they send together.
+        """
+        limit = self._client.execute_command("HGET", self._limits_key, "max_inbox")
+        bound = self._max_inbox if limit is None else min(self._max_inbox, int(as_text(limit)))
+        room = bound - as_int(self._client.execute_command("XLEN", self._key))
+        return [
+            as_text(self._client.execute_command("XADD", self._key, "*", "event", event))
+            for event in events[: max(0, room)]
+        ]
 
 
 @cache
-def _script() -> tuple[str, str]:
+def submit_script() -> tuple[str, str]:
+    """The script that adds events within the bound, and the name that servers give it.
+
+    A producer that may not load scripts finds it where a dispatcher has loaded it.
+    """
     text = (files("counterfoil_producers") / "lua" / "submit.lua").read_text("utf-8")
     # The name under which servers keep a script; nothing is trusted because of it.
     return text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()

@@ -5,6 +5,7 @@ cluster.
 
 =========================  =====================================================
 ``cf:{t}:inbox:live``      events, one field ``event``
+``cf:{t}:inbox:backfill``  likewise, of events that nobody waits for
 ``cf:{t:p}:results``       results of partition ``p``, one field ``result``
 =========================  =====================================================
 """
@@ -21,6 +22,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from counterfoil_producers.errors import StoreError
+from counterfoil_schemas.vocabulary import LANES, Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -68,9 +70,20 @@ def connect(url: str) -> Client:
     return client
 
 
-def inbox_key(tenant: str) -> str:
-    """The stream that a producer writes to."""
-    return f"cf:{{{checked_tenant(tenant)}}}:inbox:live"
+def inbox_key(tenant: str, lane: Lane = "live") -> str:
+    """The stream that a producer writes to.
+
+    Raises:
+        ValueError: ``tenant`` is no tenant's name, or ``lane`` no lane.
+    """
+    if lane not in LANES:
+        raise ValueError(f"not a lane: {lane!r}; use one of {', '.join(LANES)}")
+    return f"cf:{{{checked_tenant(tenant)}}}:inbox:{lane}"
+
+
+def limits_key(tenant: str) -> str:
+    """The hash that holds what an operator's profile says to the tenant's producers."""
+    return f"cf:{{{checked_tenant(tenant)}}}:limits"
 
 
 def results_key(tenant: str, partition: int) -> str:
@@ -134,6 +147,13 @@ def as_list(reply: object) -> Sequence[object]:
     """An array reply. Raises ``StoreError``: another kind of server, or another user of the key."""
     if isinstance(reply, list | tuple):
         return cast("Sequence[object]", reply)
+    raise _unexpected(reply)
+
+
+def as_int(reply: object) -> int:
+    """An integer reply. Raises ``StoreError``."""
+    if isinstance(reply, int):
+        return reply
     raise _unexpected(reply)
 
 

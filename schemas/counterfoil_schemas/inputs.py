@@ -16,11 +16,17 @@ AccessVerdict = Literal[
 
 
 class StructuredInputs(Wire):
-    """The event, and what its names stood for when it was admitted."""
+    """The event, and what its names stood for when it was admitted.
+
+    ``profile`` and ``lane`` (the inbox that it came by) are there only for a tenant that had a
+    profile.
+    """
 
     event: Digest
     contract: Digest | None = None
     policy: Digest | None = None
+    profile: Digest | None = None
+    lane: Label | None = None
     as_of_ms: Millis
     as_of_basis: AsOfBasis
 

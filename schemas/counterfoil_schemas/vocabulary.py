@@ -15,6 +15,11 @@ Layer = Literal["structured", "semantic", "behavior"]
 
 LAYERS: Final[tuple[Layer, ...]] = ("structured", "semantic", "behavior")
 
+Lane = Literal["live", "backfill"]
+"""The inboxes of a tenant: of events that somebody waits for, and of those that can wait."""
+
+LANES: Final[tuple[Lane, ...]] = ("live", "backfill")
+
 Relation = Literal["supports", "partial", "unrelated", "contradicts"]
 """What a verifier says a located piece of evidence does to a claim."""
 

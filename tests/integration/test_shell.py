@@ -16,7 +16,13 @@ import pytest
 
 from counterfoil_worker.celery import make_app, make_dispatcher
 from counterfoil_worker.ledger.redis import RedisLedger, RedisObjects, connect
-from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE, BrokerUnavailableError, Parcel
+from counterfoil_worker.queues import (
+    ALONE_QUEUE,
+    FOLLOW_QUEUE,
+    WORK_QUEUE,
+    BrokerUnavailableError,
+    Parcel,
+)
 from counterfoil_worker.server import EmbeddedServer
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import FIRST, enqueue_batch, poster
@@ -61,7 +67,7 @@ class Fleet:
     @contextmanager
     def workers(self) -> Generator[list[subprocess.Popen[bytes]]]:
         """Run one worker for batches and one for suspects, each of one child."""
-        started = [self._worker(WORK_QUEUE), self._worker(ALONE_QUEUE)]
+        started = [self._worker(f"{FOLLOW_QUEUE},{WORK_QUEUE}"), self._worker(ALONE_QUEUE)]
         try:
             yield started
         finally:
@@ -133,8 +139,8 @@ def test_events_go_through_three_tasks_and_each_gets_one_result(fleet: Fleet) ->
     assert (fleet.accounts.dead, fleet.accounts.duplicates) == (1, 1)
     assert fleet.accounts.balanced
     # Nothing waits for an acknowledgement, and no result is kept.
-    left = ("unacked", "unacked_index", WORK_QUEUE, ALONE_QUEUE)
-    assert [fleet.broker.exists(key) for key in left] == [0, 0, 0, 0]
+    left = ("unacked", "unacked_index", FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE)
+    assert [fleet.broker.exists(key) for key in left] == [0, 0, 0, 0, 0]
 
 
 def test_a_message_sent_twice_and_one_of_an_old_lease_lead_to_one_result(fleet: Fleet) -> None:

@@ -243,8 +243,13 @@ SPECIAL: Final = {
     "structured.event.conflict",
     "semantic.access.revoked",
     "semantic.identity.receipt_mismatch",
+    "structured.profile.contract_not_granted",
+    "structured.profile.policy_not_granted",
+    "structured.profile.lane_not_granted",
+    "structured.profile.inline_not_granted",
 }
-"""Codes that no change of event or rules leads to; each has a test below."""
+"""Codes that no change of event or rules leads to; each has a test below, those of profiles in
+``worker/layers/structured/test_profile.py``."""
 
 
 def change(event: Obj, changes: Changes) -> Obj:

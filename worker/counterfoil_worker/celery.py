@@ -1,6 +1,6 @@
 """The composition root: settings become adapters, and adapters become an app and a dispatcher.
 
-    celery -A counterfoil_worker.celery worker --queues counterfoil.work
+    celery -A counterfoil_worker.celery worker --queues counterfoil.follow,counterfoil.work
     celery -A counterfoil_worker.celery worker --queues counterfoil.alone --concurrency 1
 
 Nothing is read or opened when this module is imported; ``app`` is made on first use.
@@ -31,8 +31,18 @@ from counterfoil_worker.dispatcher import (
     SweepRules,
     Tenancy,
 )
-from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisObjects, connect
+from counterfoil_worker.ledger.redis import (
+    RedisInbox,
+    RedisLedger,
+    RedisObjects,
+    RedisProfiles,
+    connect,
+    load_scripts,
+    profiled_tenants,
+)
+from counterfoil_worker.ledger.rules import partitions_fixed
 from counterfoil_worker.library import Library
+from counterfoil_worker.ports import PartitionsFixedError, UnavailableError
 from counterfoil_worker.queues import QUEUES, WORK_QUEUE
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
@@ -40,7 +50,7 @@ from counterfoil_worker.verifiers import Configuration
 from counterfoil_worker.work import Shop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from celery.utils.dispatch import Signal
     from redis import Redis
@@ -84,19 +94,91 @@ def make_panel(settings: Settings) -> Panel:
     return open_panel(Configuration(script=settings.verifier_script), rules)
 
 
-def make_dispatcher(settings: Settings) -> Dispatcher:
-    """Make a dispatcher with connections of its own, for the settings' tenant."""
-    client, name = connect(settings.store_url), settings.tenant
+def make_dispatcher(settings: Settings, *, preload: Sequence[str] = ()) -> Dispatcher:
+    """Make a dispatcher with connections of its own, for the settings' tenants.
+
+    ``preload`` are scripts of clients that may not load any, loaded again after a restart.
+    """
+    client = connect(settings.store_url)
     # Unique for ever: a reader that took over another's name would take over its entries too.
     consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
-    tenancy = Tenancy(
-        name=name,
-        ledgers=tuple(RedisLedger(client, name, part) for part in range(settings.partitions)),
-        objects=RedisObjects(client, name),
-        inbox=RedisInbox(client, name, GROUP, consumer),
-    )
     send = partial(enqueue_batch, poster(make_app(settings)))
-    return Dispatcher((tenancy,), _rules(settings), send, _SystemClock())
+    roster = StoreRoster(settings, client, consumer, preload)
+    return Dispatcher((), _rules(settings), send, _SystemClock(), roster)
+
+
+def require_partitions(settings: Settings) -> None:
+    """Refuse to begin with another number of partitions than a tenant is in use with.
+
+    A store that does not answer is no reason: a dispatcher waits for it, and then looks again.
+
+    Raises:
+        PartitionsFixedError: set the number that it says.
+    """
+    client = connect(settings.store_url)
+    try:
+        for name in settings.served:
+            profiles = RedisProfiles(client, name)
+            fixed = profiles.partitions()
+            if fixed not in (None, settings.partitions) and profiles.current() is None:
+                raise partitions_fixed(name, fixed or 0, settings.partitions)
+    except UnavailableError as error:
+        log.warning("dispatcher.store_unavailable", extra={"part": "begin", "error": str(error)})
+    finally:
+        client.close()
+
+
+class StoreRoster:
+    """The tenants of the settings, or all that have a profile in the store.
+
+    One whose number of partitions is not what it was is left out, with an error in the log:
+    its events would go to partitions where nobody has heard of them.
+    """
+
+    def __init__(
+        self, settings: Settings, client: Redis, consumer: str, preload: Sequence[str] = ()
+    ) -> None:
+        """``consumer`` is this dispatcher's own name in the group of every inbox."""
+        self._preload = preload
+        self._settings = settings
+        self._client = client
+        self._consumer = consumer
+        self._known: dict[str, Tenancy] = {}
+
+    def __call__(self) -> list[Tenancy]:
+        """Who is served now.
+
+        Raises:
+            UnavailableError: the store did not answer.
+        """
+        settings = self._settings
+        load_scripts(self._client, self._preload)
+        names = profiled_tenants(self._client) if settings.serves_profiled else settings.served
+        found: list[Tenancy] = []
+        for name in names:
+            try:
+                found.append(self._known.get(name) or self._open(name))
+            except PartitionsFixedError as error:
+                log.error(  # noqa: TRY400  (the message says it all)
+                    "dispatcher.partitions_fixed", extra={"tenant": name, "error": str(error)}
+                )
+        self._known = {one.name: one for one in found}
+        return found
+
+    def _open(self, name: str) -> Tenancy:
+        client, profiles = self._client, RedisProfiles(self._client, name)
+        wanted = self._settings.partitions
+        fixed = profiles.fix_partitions(wanted)
+        # A profile says how many; only without one the settings do.
+        if fixed != wanted and profiles.current() is None:
+            raise partitions_fixed(name, fixed, wanted)
+        return Tenancy(
+            name=name,
+            ledgers=tuple(RedisLedger(client, name, part) for part in range(fixed)),
+            objects=RedisObjects(client, name),
+            inbox=RedisInbox(client, name, GROUP, self._consumer),
+            profiles=profiles,
+        )
 
 
 @cache
@@ -141,6 +223,8 @@ def _configuration(settings: Settings) -> dict[str, object]:
             "socket_timeout": BROKER_ANSWER_S,
             "socket_connect_timeout": BROKER_CONNECT_S,
             "health_check_interval": 15,
+            # In the order in which a worker names them; only Celery's Redis transport knows how.
+            "queue_order_strategy": "priority",
         },
         # Below the work time, so that a killed task's lease has not run out under it.
         "task_time_limit": settings.hard_limit_ms / 1_000,
@@ -154,7 +238,6 @@ def _configuration(settings: Settings) -> dict[str, object]:
 
 
 def _rules(settings: Settings) -> Rules:
-    share = -(-settings.lease_bound // settings.partitions)
     judge_share = -(-settings.judge_bound // settings.partitions)
     return Rules(
         intake=IntakeRules(
@@ -167,9 +250,10 @@ def _rules(settings: Settings) -> Rules:
             runs=settings.batch_runs,
             max_bytes=settings.batch_bytes,
             queue_ms=settings.queue_ms,
-            bound=share,
             judge_runs=settings.judge_runs,
             judge_bound=judge_share,
+            bound=settings.lease_bound,
+            batch_ms=settings.batch_ms,
         ),
         sweep=SweepRules(
             cap=settings.cap,

@@ -1,4 +1,4 @@
-"""Contracts and policies, read from the object store once per process and kept ready for use."""
+"""Contracts, policies and profiles, read from the store once per process and kept for use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.profile import Profile
 from counterfoil_worker.layers.structured.compiled import CompiledContract, compile_contract
 from counterfoil_worker.ports import CorruptError
 
@@ -32,6 +33,7 @@ class Library:
             self._contract
         )
         self.policy: Callable[[Digest], Policy] = lru_cache(KEPT_OBJECTS)(self._policy)
+        self.profile: Callable[[Digest], Profile] = lru_cache(KEPT_OBJECTS)(self._profile)
 
     def _read(self, digest: Digest) -> bytes:
         body = self._objects.get(digest)
@@ -44,6 +46,9 @@ class Library:
 
     def _policy(self, digest: Digest) -> Policy:
         return Policy.model_validate_json(self._read(digest))
+
+    def _profile(self, digest: Digest) -> Profile:
+        return Profile.model_validate_json(self._read(digest))
 
     def evidence(self, digests: tuple[Digest, ...]) -> dict[Digest, bytes]:
         """Evidence bytes by digest; what is not stored is left out."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.inputs import AccessDecision
     from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.profile import Profile
     from counterfoil_schemas.stored import StoredEvent
     from counterfoil_schemas.vocabulary import Layer, LayerOutcome, ResultOutcome
     from counterfoil_worker.layers.structured.compiled import CompiledContract
@@ -89,6 +90,7 @@ class Material:
     event: bytes
     compiled: CompiledContract | None
     policy: Policy | None
+    profile: Profile | None = None
     bodies: Mapping[Digest, bytes] = field(default_factory=lambda: MappingProxyType({}))
 
     def stored(self) -> StoredEvent:
@@ -108,6 +110,9 @@ class Material:
             policy_digest=run.policy,
             as_of_ms=run.as_of_ms,
             as_of_basis=run.as_of_basis,
+            profile=self.profile,
+            profile_digest=run.profile,
+            lane=run.home,
         )
 
 
@@ -143,6 +148,8 @@ def structured_inputs(material: Material) -> StructuredInputs:
         event=run.event_digest,
         contract=run.contract,
         policy=run.policy,
+        profile=run.profile,
+        lane=None if run.profile is None else run.home,
         as_of_ms=run.as_of_ms,
         as_of_basis=run.as_of_basis,
     )
@@ -241,6 +248,7 @@ def semantic_receipt(material: Material, structured: Sealed, inputs: bytes) -> R
             contract_digest=run.contract,
             policy=material.policy,
             policy_digest=run.policy,
+            profile_digest=run.profile,
             structured=structured.receipt,
             structured_digest=structured.digest,
             inputs=SemanticInputs.model_validate_json(inputs),

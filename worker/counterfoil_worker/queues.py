@@ -9,10 +9,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from counterfoil_worker.ports import ALONE, JUDGE, LIVE, UnavailableError
+from counterfoil_worker.ports import ALONE, BACKFILL, JUDGE, LIVE, UnavailableError
 
 WORK_QUEUE: Final = "counterfoil.work"
 """Batches of every kind; served by as many worker children as the machine has room for."""
+
+FOLLOW_QUEUE: Final = "counterfoil.follow"
+"""Later links of batches that have begun; served by the same workers, and first.
+
+What has begun ends before anything else begins. Behind the first links of another tenant's flood
+each of its layers would wait for the whole of that flood's batches once more.
+"""
 
 ALONE_QUEUE: Final = "counterfoil.alone"
 """Suspects, one run a batch, every link of their chain; served by workers of one child."""
@@ -20,7 +27,7 @@ ALONE_QUEUE: Final = "counterfoil.alone"
 JUDGE_QUEUE: Final = "counterfoil.judge"
 """Runs that need a verifier's call; served by workers that may call, in threads."""
 
-QUEUES: Final = (WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
+QUEUES: Final = (FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,12 @@ class Route:
     queue: str
 
 
-ROUTES: Final = (Route(LIVE, WORK_QUEUE), Route(ALONE, ALONE_QUEUE), Route(JUDGE, JUDGE_QUEUE))
+ROUTES: Final = (
+    Route(LIVE, WORK_QUEUE),
+    Route(ALONE, ALONE_QUEUE),
+    Route(JUDGE, JUDGE_QUEUE),
+    Route(BACKFILL, WORK_QUEUE),
+)
 """Lanes that are leased from. A lane without a worker on its queue has leases that only run out,
 over and over: that costs others nothing, and its runs wait (in the judge lane, to their deadline).
 """

@@ -32,6 +32,9 @@ LOG_LEVELS: Final = ("DEBUG", "INFO", "WARNING", "ERROR")
 DATABASES: Final = 16
 """Numbered databases of a server as it comes: the broker's is the one after the store's."""
 
+ALL: Final = "*"
+"""Stands for every tenant that has a profile."""
+
 _TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _STORE_SCHEMES: Final = ("redis", "rediss", "unix")
 
@@ -81,13 +84,29 @@ class Settings:
         "the broker of Celery; empty for the database after the store's on the same server",
         secret=True,
     )
-    tenant: str = _text("default", "the tenant that is served")
+    tenant: str = _text("default", "the tenant that is served, unless tenants names others")
+    tenants: str = _text(
+        "",
+        "the tenants that are served, with commas between; * for all that have a profile; empty"
+        " for tenant",
+    )
     partitions: int = _number(
-        1, 1, 1_024, "partitions", "parts of the tenant's ledger; fixed at first use"
+        1,
+        1,
+        1_024,
+        "partitions",
+        "parts of a tenant's ledger, unless its profile says; fixed at first use",
     )
     batch_runs: int = _number(256, 1, 2_000, "runs", "most runs of one batch")
     batch_bytes: int = _number(
         8 * MEBIBYTE, 1_024, 512 * MEBIBYTE, "bytes", "most event bytes of one batch"
+    )
+    batch_ms: int = _number(
+        500,
+        10,
+        DAY,
+        "ms",
+        "what one tenant's batches under way may take together: about what another one's waits",
     )
     lease_bound: int = _number(
         8, 1, 10_000, "leases", "batches under way at one time: about twice the worker slots"
@@ -185,6 +204,12 @@ class Settings:
         for known in fields(self):
             _check_bounds(known, getattr(self, known.name))
         _require(bool(_TENANT.fullmatch(self.tenant)), "tenant", "[a-z0-9][a-z0-9-]{0,62}")
+        names = () if self.serves_profiled else self.served
+        _require(
+            all(map(_TENANT.fullmatch, names)) and len(set(names)) == len(names),
+            "tenants",
+            "names of tenants, each once, with commas between, or *",
+        )
         _require(self.log_level in LOG_LEVELS, "log_level", f"one of {', '.join(LOG_LEVELS)}")
         _require(
             urlsplit(self.store_url).scheme in _STORE_SCHEMES,
@@ -194,6 +219,18 @@ class Settings:
         self._check_lengths()
         if not self.broker_url:
             object.__setattr__(self, "broker_url", derive_broker_url(self.store_url))
+
+    @property
+    def serves_profiled(self) -> bool:
+        """Whether every tenant that has a profile is served, also one that gets it later."""
+        return self.tenants.strip() == ALL
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The tenants that are named; none where all with a profile are served."""
+        if self.serves_profiled:
+            return ()
+        return tuple(name.strip() for name in (self.tenants or self.tenant).split(","))
 
     def _check_lengths(self) -> None:
         """Check hard limit < work time < claim time, and the few other orders that matter."""

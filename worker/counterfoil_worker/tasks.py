@@ -27,7 +27,7 @@ from kombu.exceptions import OperationalError
 
 from counterfoil_worker import work
 from counterfoil_worker.ports import UnavailableError
-from counterfoil_worker.queues import JUDGE_QUEUE, WORK_QUEUE, BrokerUnavailableError, Parcel
+from counterfoil_worker.queues import FOLLOW_QUEUE, JUDGE_QUEUE, BrokerUnavailableError, Parcel
 from counterfoil_worker.work import Batch, Shop
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def _send_on(
 ) -> None:
     """Send the next link, or give the runs back when the broker does not take it."""
     try:
-        bench.post(follower.name, message.arguments(), WORK_QUEUE)
+        bench.post(follower.name, message.arguments(), FOLLOW_QUEUE)
     except BrokerUnavailableError as error:
         log.warning("task.not_sent", extra={"task": follower.name, "error": str(error)})
         _give_back(ledger, message.batch, message.token or "", going)

@@ -44,6 +44,30 @@ RULES: Final = (
         "put the policy first, then send the event under a new id",
     ),
     malformed(
+        "structured.profile.contract_not_granted",
+        "Contract not granted to the tenant",
+        "the tenant's profile does not grant the contract {ref}",
+        "use a contract that is granted, or ask the operator for a profile that grants this one",
+    ),
+    malformed(
+        "structured.profile.policy_not_granted",
+        "Policy not granted to the tenant",
+        "the tenant's profile does not grant the policy {ref}",
+        "use a policy that is granted, or ask the operator for a profile that grants this one",
+    ),
+    malformed(
+        "structured.profile.lane_not_granted",
+        "Lane not granted to the tenant",
+        "the tenant's profile does not grant the lane {lane}",
+        "submit to a lane that is granted, or ask the operator for a profile that grants this one",
+    ),
+    malformed(
+        "structured.profile.inline_not_granted",
+        "Section not granted to the tenant",
+        "the tenant's profile does not let events bring {section} themselves",
+        "leave the section to the party that vouches for it; name stored evidence by digest",
+    ),
+    malformed(
         "structured.output.undecodable",
         "Output bytes cannot be read",
         "text_base64 is not base64",

@@ -16,6 +16,7 @@ from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.event import GenerationEvent
 from counterfoil_schemas.inputs import BehaviorInputs, SemanticInputs, StructuredInputs
 from counterfoil_schemas.policy import Policy
+from counterfoil_schemas.profile import Profile
 from counterfoil_schemas.receipt import Statement
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_schemas.stored import StoredEvent
@@ -33,6 +34,7 @@ FOLDER: Final = Path(__file__).parent
 DOCUMENTS: Final[Mapping[str, type[Wire]]] = {
     "contract": OutputContract,
     "policy": Policy,
+    "profile": Profile,
     "generation-event": GenerationEvent,
     "stored-event": StoredEvent,
     "structured-inputs": StructuredInputs,

@@ -17,7 +17,7 @@ from counterfoil_schemas.result import Result, ResultEvent
 from counterfoil_worker import pipeline, work
 from counterfoil_worker.library import Library
 from counterfoil_worker.ports import ALONE, JUDGE, CouldNotDecide, Opinion
-from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
+from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 from counterfoil_worker.tasks import JUDGE_TASK, LINKS, Bench, enqueue_batch, run_guarded
 from counterfoil_worker.work import Shop
 from tests.cases import (
@@ -54,6 +54,10 @@ def bare(event_id: str = "gen-1") -> Obj:
 
 
 @dataclass(slots=True)
+WORKER = (FOLLOW_QUEUE, WORK_QUEUE)
+"""What a worker without verifiers serves."""
+
+
 class Broker:
     """Messages by queue: each kind of worker takes its own."""
 
@@ -97,12 +101,12 @@ class Lane:
         )
 
     def _bench(self, queue: str) -> Bench:
-        shop = self.shop(None if queue == WORK_QUEUE else self.panel)
+        shop = self.shop(None if queue in WORKER else self.panel)
         return Bench(
             open_shop=lambda _tenant, _partition: shop, post=self.broker.post, work_ms=WORK_MS
         )
 
-    def step(self, queues: Sequence[str] = (WORK_QUEUE, ALONE_QUEUE, JUDGE_QUEUE)) -> None:
+    def step(self, queues: Sequence[str] = (*WORKER, ALONE_QUEUE, JUDGE_QUEUE)) -> None:
         """One dispatcher step, and every message that workers of these queues get from it."""
         self.house.clock.now += SWEEP_MS
         self.house.dispatcher.step()
@@ -156,7 +160,7 @@ def test_a_run_without_judgments_leaves_its_batch_is_judged_and_accepted_at_home
     witness = Witness()
     lane = Lane(witness)
     lane.submit(bare())
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
     view = lane.view()
     assert (view.state, view.lane, view.home) == ("ready", JUDGE, "live")
     assert view.deadline_ms is not None
@@ -198,7 +202,7 @@ def test_an_event_that_brought_its_judgments_asks_nobody_and_never_leaves_its_la
     witness = Witness()
     lane = Lane(witness)
     lane.submit({**good_event(), "id": "gen-1"})
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
     assert lane.result.outcome == "accepted"
     assert witness.asked == []
 
@@ -233,7 +237,7 @@ def test_with_event_policies_reject_what_is_missing_and_ask_nobody() -> None:
     witness = Witness()
     lane = Lane(witness, judgments="with_event", verifiers=[])
     lane.submit(bare())
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
     assert lane.codes == ["semantic.coverage.missing"] * 2 + [
         code for code in lane.codes if code != "semantic.coverage.missing"
     ]
@@ -254,7 +258,7 @@ def test_evidence_that_is_withdrawn_meanwhile_is_not_shown_any_more() -> None:
     witness = Witness()
     lane = Lane(witness)
     lane.submit(bare())
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
     lane.house.ledger.revoke_mark(text_digest(LOG))
     lane.run()
     assert [one.evidence for one in witness.asked] == ["metric-1"]
@@ -330,8 +334,8 @@ def test_without_any_judge_worker_the_run_ends_at_its_deadline_and_others_flow()
     for _ in range(20):
         lane.step([WORK_QUEUE, ALONE_QUEUE])
     lane.submit({**good_event(), "id": "gen-1"})
-    lane.step([WORK_QUEUE])
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
+    lane.step(WORKER)
     assert lane.result_of("gen-1") == "accepted"
     for _ in range(2 * DEADLINE_MS // SWEEP_MS):
         lane.step([WORK_QUEUE, ALONE_QUEUE])
@@ -354,8 +358,8 @@ def take_judge_batch(lane: Lane) -> tuple[int, tuple[str, ...]]:
 
 def send_to_judge(lane: Lane) -> None:
     lane.submit(bare())
-    lane.step([WORK_QUEUE])
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
+    lane.step(WORKER)
 
 
 def test_a_run_that_was_lost_in_the_judge_lane_is_judged_alone_and_ends_well() -> None:
@@ -374,7 +378,7 @@ def test_a_run_that_kills_every_process_that_judges_it_gives_out_at_the_cap() ->
     send_to_judge(lane)
     take_judge_batch(lane)
     for _ in range((CAP + 3) * (WORK_MS // SWEEP_MS + 2)):
-        lane.step([WORK_QUEUE])
+        lane.step(WORKER)
         for name, arguments, queue in lane.broker.take([ALONE_QUEUE]):
             assert (name, queue) == (LINKS[0].name, ALONE_QUEUE)
             lane.house.ledger.start(int(arguments[2]), TOKEN, work_ms=WORK_MS)
@@ -420,7 +424,7 @@ def test_no_verifier_is_asked_again_once_the_set_is_fixed() -> None:
     witness = Witness()
     lane = Lane(witness)
     lane.submit(bare())
-    lane.step([WORK_QUEUE])
+    lane.step(WORKER)
     lane.step([JUDGE_QUEUE])
     assert "semantic" in lane.view().inputs
     witness.reply = never
@@ -449,7 +453,7 @@ def test_a_run_that_is_in_a_workers_hands_at_its_deadline_is_judged() -> None:
     batch, _ = take_judge_batch(lane)
     for _ in range(DEADLINE_MS // SWEEP_MS + 1):
         lane.house.ledger.extend(batch, TOKEN, work_ms=WORK_MS)
-        lane.step([WORK_QUEUE])
+        lane.step(WORKER)
     assert lane.results() == []
     shop, rids = lane.shop(lane.panel), (lane.view().rid,)
     work.judge(shop, work.Batch(rids=rids, keep=lambda: True))
@@ -474,7 +478,7 @@ def test_a_batch_of_the_judge_lane_is_small_and_goes_to_its_own_queue_and_task()
     for number in range(12):
         lane.submit(bare(f"e-{number}"))
     for _ in range(6):
-        lane.step([WORK_QUEUE])
+        lane.step(WORKER)
     sent = [m for m in lane.broker.messages if m[2] == JUDGE_QUEUE]
     assert {name for name, _, _ in sent} == {JUDGE_TASK.name}
     sizes = [len(lane.house.ledger.start(int(a[2]), TOKEN, work_ms=1).rids) for _, a, _ in sent]

@@ -68,6 +68,9 @@ WRONG = [
     pytest.param({"CAP": "0"}, {"CAP": "1"}, "CAP must be .* from 1 to 100", id="too low"),
     pytest.param({"CAP": "101"}, {"CAP": "100"}, "CAP must be .* from 1 to 100", id="too high"),
     pytest.param({"TENANT": "A"}, {"TENANT": "a"}, "TENANT must be", id="tenant"),
+    pytest.param({"TENANTS": "a,B"}, {"TENANTS": "a,b"}, "TENANTS must be", id="tenants"),
+    pytest.param({"TENANTS": "a,a"}, {"TENANTS": "a"}, "TENANTS must be", id="tenant twice"),
+    pytest.param({"TENANTS": "a,*"}, {"TENANTS": "*"}, "TENANTS must be", id="all and one"),
     pytest.param({"LOG_LEVEL": "info"}, {"LOG_LEVEL": "INFO"}, "one of DEBUG", id="level"),
     pytest.param(
         {"STORE_URL": "http://h/0"}, {"STORE_URL": "rediss://h/0"}, "STORE_URL must be", id="store"
@@ -151,3 +154,19 @@ def test_a_password_is_in_no_text_of_settings_or_errors() -> None:
 def test_settings_are_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         Settings().cap = 9  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("environ", "served", "profiled"),
+    [
+        ({}, ("default",), False),
+        ({"COUNTERFOIL_TENANT": "acme"}, ("acme",), False),
+        ({"COUNTERFOIL_TENANT": "acme", "COUNTERFOIL_TENANTS": "a, b"}, ("a", "b"), False),
+        ({"COUNTERFOIL_TENANTS": "*"}, (), True),
+    ],
+)
+def test_the_tenants_that_are_served(
+    environ: dict[str, str], served: tuple[str, ...], *, profiled: bool
+) -> None:
+    settings = Settings.from_env(environ)
+    assert (settings.served, settings.serves_profiled) == (served, profiled)

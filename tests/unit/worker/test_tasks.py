@@ -12,7 +12,13 @@ from counterfoil_worker.admission import open_entry
 from counterfoil_worker.ledger.memory import MemoryLedger
 from counterfoil_worker.library import Library
 from counterfoil_worker.ports import UnavailableError
-from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE, BrokerUnavailableError, Parcel
+from counterfoil_worker.queues import (
+    ALONE_QUEUE,
+    FOLLOW_QUEUE,
+    WORK_QUEUE,
+    BrokerUnavailableError,
+    Parcel,
+)
 from counterfoil_worker.tasks import (
     LINKS,
     SEND_AGAIN_MS,
@@ -84,7 +90,7 @@ def test_a_chain_of_three_links_ends_in_one_result() -> None:
     line = Line()
     line.run(FIRST.name, ("default", "0", "1"))
     ((name, arguments, queue),) = line.broker.messages
-    assert (name, queue) == (SECOND.name, WORK_QUEUE)
+    assert (name, queue) == (SECOND.name, FOLLOW_QUEUE)
     assert arguments[:3] == ("default", "0", "1")
     assert read_message(arguments, first=False) is not None
     line.run_all()

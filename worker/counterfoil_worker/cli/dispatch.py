@@ -24,8 +24,9 @@ def dispatch(lifeline: bool) -> None:
     import signal
     import threading
 
+    from counterfoil_producers.client import submit_script
     from counterfoil_worker import logs
-    from counterfoil_worker.celery import make_dispatcher
+    from counterfoil_worker.celery import make_dispatcher, require_partitions
     from counterfoil_worker.lifeline import stop_with_starter
     from counterfoil_worker.settings import Settings
 
@@ -43,4 +44,5 @@ def dispatch(lifeline: bool) -> None:
     threading.Thread(target=wait_for_signal, name="signals", daemon=True).start()
     if lifeline:
         stop_with_starter()
-    make_dispatcher(settings).run(stop)
+    require_partitions(settings)
+    make_dispatcher(settings, preload=(submit_script()[0],)).run(stop)

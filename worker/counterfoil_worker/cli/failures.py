@@ -55,10 +55,10 @@ def _of_the_store(error: Exception) -> Failure | None:
     from pydantic import ValidationError
 
     from counterfoil_producers import errors
-    from counterfoil_worker.ports import NameTakenError, PortError
+    from counterfoil_worker.ports import NameTakenError, PartitionsFixedError, PortError
 
     match error:
-        case NameTakenError():
+        case NameTakenError() | PartitionsFixedError():
             return Failure(str(error), MALFORMED)
         case errors.EventError():
             return Failure(f"{error}{_so_far(error)}", MALFORMED)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.client import Producer
     from counterfoil_producers.results import Results
-    from counterfoil_worker.ports import Ledger, ObjectStore
+    from counterfoil_schemas.vocabulary import Lane
+    from counterfoil_worker.ports import Ledger, ObjectStore, Profiles
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -79,11 +80,11 @@ class Tenancy:
         client = self._client()
         return tuple(RedisLedger(client, self.tenant, n) for n in range(self.partitions))
 
-    def producer(self) -> Producer:
-        """The way into the tenant's inbox."""
+    def producer(self, lane: Lane = "live") -> Producer:
+        """The way into one of the tenant's inboxes."""
         from counterfoil_producers.client import Producer
 
-        return _until_the_end(Producer.connect(self.url, self.tenant))
+        return _until_the_end(Producer.connect(self.url, self.tenant, lane=lane))
 
     def results(
         self, *, after: str = "0", group: str | None = None, consumer: str | None = None
@@ -101,6 +102,18 @@ class Tenancy:
                 consumer=consumer,
             )
         )
+
+    def profiles(self) -> Profiles:
+        """What the tenant may do."""
+        from counterfoil_worker.ledger.redis import RedisProfiles
+
+        return RedisProfiles(self._client(), self.tenant)
+
+    def profiled(self) -> tuple[str, ...]:
+        """Every tenant of the store that has a profile."""
+        from counterfoil_worker.ledger.redis import profiled_tenants
+
+        return profiled_tenants(self._client())
 
     def _client(self) -> Redis:
         from counterfoil_worker.ledger.redis import connect
@@ -155,6 +168,18 @@ def optional_store(command: Callable[Concatenate[Callable[[], Tenancy], P], T]) 
     def opened(*args: P.args, **kwargs: P.kwargs) -> T:
         named = (kwargs.pop("url"), kwargs.pop("tenant"), kwargs.pop("partitions"))
         return command(lambda: _tenancy(*named), *args, **kwargs)
+
+    return opened
+
+
+def named_store(command: Callable[Concatenate[Callable[[str], Tenancy], P], T]) -> Callable[P, T]:
+    """Add ``--store`` only, and pass on how to open a tenant there by its name."""
+
+    @_url
+    @functools.wraps(command)
+    def opened(*args: P.args, **kwargs: P.kwargs) -> T:
+        url = kwargs.pop("url")
+        return command(lambda tenant: _tenancy(url, tenant, 1), *args, **kwargs)
 
     return opened
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from counterfoil_producers.client import Producer
     from counterfoil_producers.reading import RawEvent
+    from counterfoil_schemas.vocabulary import Lane
     from counterfoil_worker.cli.answers import Answer
 
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "counterfoil submit examples/first/events/first.json",
         "counterfoil submit examples/first --wait 30",
+        "counterfoil submit examples/first --lane backfill",
         "counterfoil submit - --json < examples/first/events/first.json",
     ),
 )
@@ -33,9 +35,18 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Wait so long for the results of these events, and print them.",
 )
+@click.option(
+    "--lane",
+    type=click.Choice(("live", "backfill")),
+    default="live",
+    show_default=True,
+    help="backfill for events that can wait until the tenant's live ones are done.",
+)
 @store_options
 @as_json
-def submit(tenancy: Tenancy, source: str, *, seconds: float | None, as_json: bool) -> int:
+def submit(
+    tenancy: Tenancy, source: str, *, seconds: float | None, lane: Lane, as_json: bool
+) -> int:
     """Send events to the tenant's inbox.
 
     FILE holds one event in JSON or several as JSON lines; DIR is a folder of such files, or a
@@ -47,7 +58,7 @@ def submit(tenancy: Tenancy, source: str, *, seconds: float | None, as_json: boo
     from counterfoil_worker.cli.output import say, write_json
     from counterfoil_worker.cli.sources import read_events
 
-    producer = tenancy.producer()
+    producer = tenancy.producer(lane)
     events = prepare(producer, read_events(source))
     if seconds is not None:
         return _submit_and_wait(tenancy, producer, events, seconds, as_json=as_json)

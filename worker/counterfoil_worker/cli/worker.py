@@ -75,6 +75,7 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
     app.conf.worker_disable_prefetch = not judges
     app.worker_main(
         [
+            "--quiet",
             "worker",
             *arguments,
             f"--hostname={name}-{os.getpid()}@%h",
@@ -110,11 +111,11 @@ def celery_arguments(
     children: int, *, alone: bool, judges: bool, threads: int | None
 ) -> tuple[str, ...]:
     """What tells the three kinds apart: the name, then Celery's arguments."""
-    from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
+    from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 
     if judges:
         pool = ("--pool=threads", f"--concurrency={threads or DEFAULT_THREADS}")
         return ("judge", f"--queues={JUDGE_QUEUE}", *pool)
     if alone:
         return ("alone", f"--queues={ALONE_QUEUE}", "--concurrency=1")
-    return ("work", f"--queues={WORK_QUEUE}", f"--concurrency={children}")
+    return ("work", f"--queues={FOLLOW_QUEUE},{WORK_QUEUE}", f"--concurrency={children}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from counterfoil_schemas.digest import partition_of, partition_of_bytes
 from counterfoil_worker.admission import DEFAULT_LIMITS, Arrival, DoorLimits, open_entry
 from counterfoil_worker.conclusion import conflict_result
+from counterfoil_worker.dispatcher.terms import TermsReader
 from counterfoil_worker.ports import (
     Admit,
     AdmitDead,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.digest import Digest
     from counterfoil_worker.dispatcher.tenancy import Tenancy
+    from counterfoil_worker.dispatcher.terms import Terms
     from counterfoil_worker.ports import Admitted, Ledger, StreamEntry
 
 log: Final = logging.getLogger(__name__)
@@ -92,6 +94,7 @@ class Intake:
         self._tenancy = tenancy
         self._lane = lane
         self._rules = rules
+        self._terms = TermsReader(tenancy)
         self._held: list[StreamEntry] = []
         self._reach = min(FIRST_ENTRIES, rules.read_entries)
 
@@ -104,7 +107,9 @@ class Intake:
         self._fetch(block_ms)
         if not self._held:
             return Counter()
-        admitted, kept, outages = self._admit_groups(self._prepare(self._held))
+        terms = self._terms.read()
+        groups = self._prepare(self._held, terms)
+        admitted, kept, outages = self._admit_groups(groups, terms)
         # Until this succeeds all stay held: to admit an entry again gives the same answer.
         if admitted:
             self._tenancy.inbox.settle(self._lane, [entry_id for entry_id, _ in admitted])
@@ -133,7 +138,7 @@ class Intake:
             self._reach = min(self._reach * 2, self._rules.read_entries)
 
     def _admit_groups(
-        self, groups: Mapping[int, _Group]
+        self, groups: Mapping[int, _Group], terms: Terms
     ) -> tuple[list[tuple[str, Admitted]], list[StreamEntry], list[UnavailableError]]:
         """Admit what each partition takes: the answers, the entries to keep, and the outages."""
         admitted: list[tuple[str, Admitted]] = []
@@ -141,25 +146,26 @@ class Intake:
         outages: list[UnavailableError] = []
         for partition, group in groups.items():
             try:
-                admitted += self._admit(self._tenancy.ledgers[partition], group)
+                admitted += self._admit(self._tenancy.ledgers[partition], group, terms)
             except UnavailableError as error:
                 outages.append(error)
                 kept += (entry for entry, _ in group)
         return admitted, kept, outages
 
-    def _prepare(self, entries: Sequence[StreamEntry]) -> Mapping[int, _Group]:
+    def _prepare(self, entries: Sequence[StreamEntry], terms: Terms) -> Mapping[int, _Group]:
         """Make the commands of all entries, by partition."""
-        opened = [self._open(entry) for entry in entries]
+        limits = terms.limits(self._rules.limits)
+        opened = [self._open(entry, limits) for entry in entries]
         refs = self._resolve(one.arrival for one in opened if one.arrival is not None)
         groups: dict[int, list[tuple[StreamEntry, Admit]]] = {}
         for one in opened:
-            command = self._command(one, refs)
+            command = self._command(one, refs, terms)
             groups.setdefault(self._partition(one), []).append((one.entry, command))
         return groups
 
-    def _open(self, entry: StreamEntry) -> _Opened:
+    def _open(self, entry: StreamEntry, limits: DoorLimits) -> _Opened:
         try:
-            opened = open_entry(entry.payload, self._tenancy.name, self._rules.limits)
+            opened = open_entry(entry.payload, self._tenancy.name, limits)
         except Exception as error:
             # Nothing is known to bring us here. If something does, it must not stop the others.
             log.exception("intake.failed", extra=self._fields(entry=entry.entry_id))
@@ -186,14 +192,14 @@ class Intake:
         identity = opened.arrival.identity
         return partition_of(identity.tenant, identity.source, identity.id, count)
 
-    def _command(self, opened: _Opened, refs: Refs) -> Admit:
+    def _command(self, opened: _Opened, refs: Refs, terms: Terms) -> Admit:
         if opened.arrival is None:
             return self._dead(opened.entry, opened.code, opened.detail)
         written, time_ms = _written_ms(opened.entry), opened.arrival.time_ms
         if time_ms is not None and time_ms > written + FUTURE_MS:
             return self._dead(opened.entry, FUTURE_CODE, FUTURE_DETAIL)
         try:
-            return self._event(opened.entry, opened.arrival, refs)
+            return self._event(opened.entry, opened.arrival, refs, terms)
         except Exception as error:
             log.exception("intake.failed", extra=self._fields(entry=opened.entry.entry_id))
             return self._dead(opened.entry, FAILED_CODE, type(error).__name__)
@@ -203,7 +209,7 @@ class Intake:
             lane=self._lane, entry_id=entry.entry_id, code=code, detail=detail, body=entry.payload
         )
 
-    def _event(self, entry: StreamEntry, arrival: Arrival, refs: Refs) -> AdmitEvent:
+    def _event(self, entry: StreamEntry, arrival: Arrival, refs: Refs, terms: Terms) -> AdmitEvent:
         """Make the command for an event.
 
         A name that stands for nothing opens a run all the same: its structured receipt says
@@ -222,7 +228,12 @@ class Intake:
             event_digest=arrival.event_digest,
             body=arrival.body,
             payload=entry.payload,
-            run=NewRun(rid=run_id(eid, policy, 1), contract=contract, policy=policy),
+            run=NewRun(
+                rid=run_id(eid, policy, 1),
+                contract=contract,
+                policy=policy,
+                profile=terms.digest,
+            ),
             time_ms=_written_ms(entry) if arrival.time_ms is None else arrival.time_ms,
             as_of_ms=self._rules.pin_as_of_ms,
             as_of_basis="admission",
@@ -230,16 +241,16 @@ class Intake:
             conflict_digest=digest,
         )
 
-    def _admit(self, ledger: Ledger, group: _Group) -> list[tuple[str, Admitted]]:
+    def _admit(self, ledger: Ledger, group: _Group, terms: Terms) -> list[tuple[str, Admitted]]:
         """Admit a group; on a failure that is no outage, one by one, and leave out the culprit."""
         commands = [command for _, command in group]
         try:
-            answers = ledger.admit(commands, horizon_ms=self._rules.horizon_ms)
+            answers = ledger.admit(commands, horizon_ms=terms.horizon_ms(self._rules.horizon_ms))
         except UnavailableError:
             raise
         except Exception:
             if len(group) > 1:
-                return [answer for one in group for answer in self._admit(ledger, (one,))]
+                return [answer for one in group for answer in self._admit(ledger, (one,), terms)]
             # Pending, not dead: the store's failure may pass, and then the claim finds the entry.
             log.exception("intake.not_admitted", extra=self._fields(entry=group[0][0].entry_id))
             return []

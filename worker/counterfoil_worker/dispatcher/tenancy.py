@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from counterfoil_worker.ports import Inbox, Ledger, ObjectStore
+    from counterfoil_worker.ports import Inbox, Ledger, ObjectStore, Profiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,3 +17,5 @@ class Tenancy:
     ledgers: tuple[Ledger, ...]
     objects: ObjectStore
     inbox: Inbox
+    profiles: Profiles | None = None
+    """None where a tenant cannot have a profile: everything is granted."""

@@ -9,12 +9,14 @@ import logging
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.dispatcher.sweep import SWEEP_LIMIT
+from counterfoil_worker.dispatcher.terms import TermsReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from counterfoil_worker.dispatcher.sweep import SweepRules
     from counterfoil_worker.dispatcher.tenancy import Tenancy
+    from counterfoil_worker.dispatcher.terms import Terms
     from counterfoil_worker.ports import Lag, Ledger
 
 log: Final = logging.getLogger(__name__)
@@ -32,6 +34,7 @@ class Tidy:
     def __init__(self, tenancy: Tenancy, rules: SweepRules) -> None:
         self._tenancy = tenancy
         self._rules = rules
+        self._terms = TermsReader(tenancy)
         self._told: dict[tuple[int, str, str], int] = {}
 
     def run(self, lanes: Sequence[str]) -> bool:
@@ -41,8 +44,10 @@ class Tidy:
             UnavailableError: the store failed.
         """
         # What makes room comes first: a full store does it, and may do nothing else.
+        terms = self._terms.read()
         more = [
-            self._trim(partition, ledger) for partition, ledger in enumerate(self._tenancy.ledgers)
+            self._trim(partition, ledger, terms)
+            for partition, ledger in enumerate(self._tenancy.ledgers)
         ]
         # Before any partition forgets: nothing below this mark can be delivered again.
         lows = {lane: self._tenancy.inbox.low(lane) for lane in lanes}
@@ -51,9 +56,11 @@ class Tidy:
                 ledger.prune(lane, low)
         return any(more)
 
-    def _trim(self, partition: int, ledger: Ledger) -> bool:
+    def _trim(self, partition: int, ledger: Ledger, terms: Terms) -> bool:
         rules = self._rules
-        events = ledger.trim(SWEEP_LIMIT, body_ms=rules.body_ms, horizon_ms=rules.horizon_ms)
+        horizon_ms = terms.horizon_ms(rules.horizon_ms)
+        body_ms = terms.body_ms(rules.body_ms, horizon_ms)
+        events = ledger.trim(SWEEP_LIMIT, body_ms=body_ms, horizon_ms=horizon_ms)
         trimmed = ledger.trim_streams(
             STREAM_LIMIT,
             acked_ms=rules.acked_ms,

@@ -7,6 +7,8 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from counterfoil_worker.ports import PartitionsFixedError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -122,3 +124,11 @@ def warn_of_other_result(command: Conclude, stored: Digest | None) -> None:
             stored,
             command.digest,
         )
+
+
+def partitions_fixed(tenant: str, fixed: int, asked: int) -> PartitionsFixedError:
+    """The refusal of another number of partitions than the one in use."""
+    return PartitionsFixedError(
+        f"tenant {tenant} is in use with {fixed} partition{'' if fixed == 1 else 's'}, so it cannot"
+        f" have {asked}: set {fixed}, or give the new number to a new tenant"
+    )

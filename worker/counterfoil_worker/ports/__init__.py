@@ -9,6 +9,7 @@ Failures::
     |- Unavailable         the store did not answer, or refused writes (memory watermark)
     |- Refused             the store is there and could not carry out this one command
     |- Corrupt             what is stored is not what was written: digest or type differ
+    |- PartitionsFixed     the tenant is in use with another number of partitions
     '- NameTaken           an object of that name and version has other content
 
 A violation is never an exception, and an exception is never a verdict.
@@ -36,14 +37,16 @@ from counterfoil_worker.ports.admission import (
 from counterfoil_worker.ports.errors import (
     CorruptError,
     NameTakenError,
+    PartitionsFixedError,
     PortError,
     RefusedError,
     UnavailableError,
 )
-from counterfoil_worker.ports.lanes import ALONE, JUDGE, LIVE
+from counterfoil_worker.ports.lanes import ALONE, BACKFILL, JUDGE, LIVE
 from counterfoil_worker.ports.leases import Lease, LeaseRefused, Started, StartStatus
 from counterfoil_worker.ports.ledger import Ledger
 from counterfoil_worker.ports.objects import ObjectKind, ObjectStore
+from counterfoil_worker.ports.profiles import Profiles
 from counterfoil_worker.ports.retention import Erased, EraseStatus, Erasure, Gone
 from counterfoil_worker.ports.runs import (
     Conclude,
@@ -63,6 +66,7 @@ from counterfoil_worker.ports.verifiers import CouldNotDecide, Opinion, Question
 
 __all__ = [
     "ALONE",
+    "BACKFILL",
     "JUDGE",
     "LIVE",
     "Accounts",
@@ -95,7 +99,9 @@ __all__ = [
     "ObjectKind",
     "ObjectStore",
     "Opinion",
+    "PartitionsFixedError",
     "PortError",
+    "Profiles",
     "Question",
     "Reclaimed",
     "RecordReceipt",

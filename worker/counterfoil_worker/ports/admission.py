@@ -21,6 +21,7 @@ def run_id(eid: Digest, policy: Digest | None, revision: int) -> Digest:
 class NewRun:
     """A run as admission opens it: (event, policy, revision) and what the names stood for.
 
+    ``profile`` is the one in force for the tenant, if any; a later revision keeps it.
     ``rid`` is ``run_id(eid, policy, revision)``. Where a run supersedes another the ledger itself
     sets ``supersedes``, to the result id that the same step publishes or that is stored.
     """
@@ -28,6 +29,7 @@ class NewRun:
     rid: str
     contract: Digest | None
     policy: Digest | None
+    profile: Digest | None = None
     revision: int = 1
     supersedes: str | None = None
 

@@ -19,5 +19,9 @@ class CorruptError(PortError):
     """Stored bytes do not hash to the digest that names them, or a key is not ours any more."""
 
 
+class PartitionsFixedError(PortError):
+    """The tenant is in use with another number of partitions, which nothing can change."""
+
+
 class NameTakenError(PortError):
     """The name and version are already bound to other content; choose the next version."""

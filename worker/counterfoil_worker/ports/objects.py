@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.digest import Digest
 
-ObjectKind = Literal["contract", "policy", "evidence"]
+ObjectKind = Literal["contract", "policy", "evidence", "profile"]
 
 
 class ObjectStore(Protocol):

@@ -61,6 +61,7 @@ class RunView:
     result_digest: Digest | None = None
     outcome: ResultOutcome | None = None
     home: str = LIVE
+    profile: Digest | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -151,6 +151,7 @@ def _fill(shop: Shop, run: RunView, bodies: Mapping[Digest, bytes]) -> Drawer:
         event=bodies[run.event_digest],
         compiled=None if run.contract is None else shop.library.contract(run.contract),
         policy=None if run.policy is None else shop.library.policy(run.policy),
+        profile=None if run.profile is None else shop.library.profile(run.profile),
     )
     return Drawer(
         material=material,

@@ -68,6 +68,7 @@ class SemanticCase:
     bodies: Mapping[Digest, bytes]
     as_of_ms: int
     as_of_basis: AsOfBasis
+    profile_digest: Digest | None = None
     replayed: Digest | None = None
 
     @cached_property

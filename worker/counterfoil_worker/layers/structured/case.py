@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.digest import Digest
     from counterfoil_schemas.event import Generation
     from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.profile import Profile
     from counterfoil_schemas.vocabulary import AsOfBasis
     from counterfoil_worker.layers.extraction import Extraction
     from counterfoil_worker.layers.structured.compiled import CompiledContract
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 class StructuredCase:
     """One event, by its stored bytes. What is derived from them is computed once, when asked for.
 
+    ``profile`` is None for a tenant without one; ``lane`` is the inbox that the event came by.
     ``compiled`` and ``policy`` are None when the event's reference was not stored at admission.
     The checks run in order and stop at the first failure, so a check may ask for whatever the
     checks before it have proved.
@@ -38,6 +40,9 @@ class StructuredCase:
     policy_digest: Digest | None
     as_of_ms: int
     as_of_basis: AsOfBasis
+    profile: Profile | None = None
+    profile_digest: Digest | None = None
+    lane: str | None = None
 
     @cached_property
     def stored(self) -> StoredEvent:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 VALIDATOR: Final = Validator(id="counterfoil.structured", version=1)
 CHECKS: Final = checks_of(checks, StructuredCase)
 
+OF_PROFILES: Final = "structured.profile"
+"""The check that receipts list only of tenants with a profile: the others' keep their bytes."""
+
 ENDING: Final = "structured.ending"
 """The check after which an output that declined needs no further one."""
 
@@ -34,6 +37,8 @@ def _inputs(case: StructuredCase) -> tuple[Input, ...]:
         named.append(("contract", case.contract_digest, "registry"))
     if case.policy_digest is not None:
         named.append(("policy", case.policy_digest, "registry"))
+    if case.profile_digest is not None:
+        named.append(("profile", case.profile_digest, "registry"))
     try:
         generation = case.generation
         output = digest_bytes(case.output_bytes)
@@ -60,7 +65,8 @@ def judge(case: StructuredCase) -> Receipt:
         )
         return "the model declined" if refused else None
 
-    run = run_checks(CHECKS, case, stop=ended, order=ORDER)
+    listed = [c for c in CHECKS if c.id != OF_PROFILES or case.profile_digest is not None]
+    run = run_checks(listed, case, stop=ended, order=ORDER)
     return Receipt(
         layer="structured",
         validator=VALIDATOR,

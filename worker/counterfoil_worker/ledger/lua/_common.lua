@@ -5,8 +5,8 @@
 --
 --   acct                 hash    counters                 lanes            set of lanes ever used
 --   ev:EID               hash    event, runs, c:DIGEST for each conflict (result digest, id)
---   run:RID              hash    source id eid event contract policy revision supersedes next home
---                                lane state holder alone losses size as_of basis deadline ended
+--   run:RID              hash    source id eid event contract policy profile revision supersedes next
+--                                home lane state holder alone losses size as_of basis deadline ended
 --                                result result_digest outcome in:LAYER rc:LAYER oc:LAYER rest:N
 --   body:DIGEST          string  tagged bytes             refs:DIGEST      further namings
 --   ready:LANE           zset    rid by the ms it became ready; ready:alone for suspects

@@ -16,7 +16,7 @@ local function reopen(old_rid, old, rid, revision, result, now)
     'home', old.home, 'lane', old.home, 'state', body and 'ready' or 'capped', 'holder', '0',
     'alone', '0', 'losses', '0', 'size', old.size, 'as_of', old.as_of, 'basis', old.basis,
   }
-  for _, field in ipairs({'contract', 'policy'}) do
+  for _, field in ipairs({'contract', 'policy', 'profile'}) do
     if old[field] then
       run[#run + 1] = field
       run[#run + 1] = old[field]

@@ -2,7 +2,7 @@
 -- needs bodies ready ids entries
 -- Settle an inbox entry that has an identity: new, duplicate, conflict or stale.
 -- ARGV  lane entry eid event body size time horizon  rid contract policy revision supersedes
---       as_of basis  conflict_digest conflict_result  source id
+--       as_of basis  conflict_digest conflict_result  source id  profile
 -- Returns  the answer: a status, and for new and duplicate a space and the rid; or `past` and
 --          nothing is settled: the caller makes it a dead letter, with the bytes as they came
 local lane, entry, eid, event = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -44,7 +44,8 @@ local run = {
   'holder', '0', 'alone', '0', 'losses', '0', 'size', ARGV[6],
   'as_of', ARGV[14] == '' and text(now) or ARGV[14], 'basis', ARGV[15],
 }
-for field, value in pairs({contract = ARGV[10], policy = ARGV[11], supersedes = ARGV[13]}) do
+for field, value in pairs({contract = ARGV[10], policy = ARGV[11], supersedes = ARGV[13],
+    profile = ARGV[20]}) do
   if value ~= '' then
     run[#run + 1] = field
     run[#run + 1] = value

@@ -57,6 +57,7 @@ def _open(book: Book, entry: AdmitEvent) -> None:
         event_digest=entry.event_digest,
         contract=new.contract,
         policy=new.policy,
+        profile=new.profile,
         revision=new.revision,
         supersedes=new.supersedes,
         home=entry.lane,

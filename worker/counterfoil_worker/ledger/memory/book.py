@@ -59,6 +59,7 @@ class Run:
     result_digest: Digest | None = None
     outcome: ResultOutcome | None = None
     next: str | None = None
+    profile: Digest | None = None
 
     @property
     def ready_lane(self) -> str:
@@ -197,6 +198,7 @@ class Book:
             event_digest=old.event_digest,
             contract=old.contract,
             policy=old.policy,
+            profile=old.profile,
             revision=new.revision,
             supersedes=result_id,
             home=old.home,

@@ -35,6 +35,7 @@ def view(book: Book, tenant: str, rid: str) -> RunView | None:
         event_digest=run.event_digest,
         contract=run.contract,
         policy=run.policy,
+        profile=run.profile,
         revision=run.revision,
         supersedes=run.supersedes,
         lane=run.lane,

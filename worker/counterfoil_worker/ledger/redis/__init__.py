@@ -5,6 +5,15 @@ from __future__ import annotations
 from counterfoil_worker.ledger.redis.inbox import RedisInbox
 from counterfoil_worker.ledger.redis.ledger import RedisLedger
 from counterfoil_worker.ledger.redis.objects import RedisObjects
-from counterfoil_worker.ledger.redis.store import connect
+from counterfoil_worker.ledger.redis.profiles import RedisProfiles, profiled_tenants
+from counterfoil_worker.ledger.redis.store import connect, load_scripts
 
-__all__ = ["RedisInbox", "RedisLedger", "RedisObjects", "connect"]
+__all__ = [
+    "RedisInbox",
+    "RedisLedger",
+    "RedisObjects",
+    "RedisProfiles",
+    "connect",
+    "load_scripts",
+    "profiled_tenants",
+]

@@ -88,6 +88,7 @@ def _admit(partition: Partition, entry: AdmitEvent, horizon_ms: int) -> Command:
         entry.conflict_result,
         entry.source,
         entry.event_id,
+        shorten_optional(run.profile),
     )
 
 

@@ -4,6 +4,9 @@
 ``cf:{t}:inbox:LANE``   stream of events, one field ``event``
 ``cf:{t}:obj:DIGEST``   a contract, policy or evidence body; ``names:KIND`` (hash),
                         ``kind:KIND`` (set of digests)
+``cf:{t}:profile``      digest of the profile in force; ``partitions``, how many;
+                        ``limits`` (hash), what producers ask for
+``cf:tenants``          set of tenants that have a profile
 ``cf:{t:p}:results``    stream of results, one field ``result``
 ``cf:{t:p}:dead``       stream of dead letters: ``code``, ``detail``, ``event``
 ``cf:{t:p}:...``        the rest of a partition: see ``lua/_common.lua``
@@ -19,6 +22,9 @@ import re
 from typing import Final
 
 PREFIX: Final = "cf:"
+
+TENANTS_KEY: Final = f"{PREFIX}tenants"
+"""The set of tenants that have a profile: the one key that belongs to none of them."""
 
 _TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 

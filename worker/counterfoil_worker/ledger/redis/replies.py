@@ -55,6 +55,12 @@ def as_texts(reply: object) -> list[str]:
     return [str(item) if isinstance(item, int) else as_text(item) for item in as_list(reply)]
 
 
+def as_members(reply: object) -> frozenset[str]:
+    """A set of text, which the client makes of one protocol's array."""
+    members = cast("set[object]", reply) if isinstance(reply, set) else as_list(reply)
+    return frozenset(map(as_text, members))
+
+
 def as_names(reply: object) -> Mapping[str, object]:
     """A hash whose names the client has made text, or has not: text."""
     if not isinstance(reply, dict):

@@ -10,7 +10,7 @@ from typing import Final
 
 COMMON: Final = "_common"
 
-TENANT_WIDE: Final = frozenset({"put"})
+TENANT_WIDE: Final = frozenset({"put", "put_profile"})
 """Scripts of keys that a tenant shares: the common part is about a partition."""
 
 

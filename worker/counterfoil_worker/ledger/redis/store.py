@@ -142,6 +142,15 @@ class Store:
             raise port_error(error) from error
 
 
+def load_scripts(client: Redis, texts: Sequence[str]) -> None:
+    """Keep scripts in the server for those who may run them and load none.
+
+    Raises:
+        UnavailableError: the store did not answer.
+    """
+    Store(client).run([("SCRIPT LOAD", text) for text in texts])
+
+
 _LOST: Final = (foreign.ConnectionError, foreign.TimeoutError)
 
 _DENIED: Final = (foreign.AuthenticationError, foreign.AuthorizationError)

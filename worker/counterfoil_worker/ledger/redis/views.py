@@ -36,6 +36,7 @@ def read_view(tenant: str, rid: str, reply: object) -> RunView | None:
         event_digest=lengthen(fields["event"]),
         contract=lengthen_optional(fields.get("contract")),
         policy=lengthen_optional(fields.get("policy")),
+        profile=lengthen_optional(fields.get("profile")),
         revision=int(fields["revision"]),
         supersedes=fields.get("supersedes"),
         lane=fields["lane"],

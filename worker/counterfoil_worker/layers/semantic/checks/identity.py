@@ -29,6 +29,7 @@ def _parent(case: SemanticCase) -> Iterator[Violation]:
         "contract": named.get("contract") == case.contract_digest
         and case.generation.contract in (case.contract.ref, case.contract_digest),
         "policy": named.get("policy") == case.policy_digest,
+        "profile": named.get("profile") == case.profile_digest,
         "manifest": named.get("manifest") == case.manifest,
         "validator": receipt.validator == STRUCTURED_VALIDATOR,
         "as-of time": (receipt.as_of_ms, receipt.as_of_basis) == (case.as_of_ms, case.as_of_basis),

@@ -1,0 +1,126 @@
+"""``tenant acl``: users and passwords of the store, a role a user."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from counterfoil_worker.cli import exits
+from counterfoil_worker.cli.options import as_json, examples
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from counterfoil_worker.ledger.redis.acl import Grant
+
+OWNER_ONLY: Final = 0o600
+
+MIN_PASSWORD: Final = 16
+"""Characters of a given password: the file holds a fast hash of it, which can be guessed at."""
+
+_NAMED: Final = re.compile(r"([a-z0-9][a-z0-9-]{0,62})(?::([1-9][0-9]{0,3}))?")
+_LINE: Final = re.compile(r"([a-z0-9-]{1,80}) (\S+)")
+
+
+@click.command(
+    "acl",
+    epilog=examples(
+        "counterfoil tenant acl users.acl acme bob:4 --passwords passwords.txt",
+        "valkey-server --aclfile users.acl",
+    ),
+)
+@click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("tenants", metavar="TENANT[:PARTITIONS]...", nargs=-1, required=True)
+@click.option(
+    "--passwords",
+    "secrets_path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Take passwords from this file (a user and a password a line), make those that are"
+    " missing and add them. Without it all are made and printed, once.",
+)
+@as_json
+def acl(path: Path, tenants: tuple[str, ...], *, secrets_path: Path | None, as_json: bool) -> int:
+    """Write an access list for the store: FILE is what Valkey and Redis 7+ call an aclfile.
+
+    Name every tenant that the store serves, with the number of its partitions unless it is 1. Each
+    gets a user that may add to its inboxes and one that may read its results. Beside them: one for
+    dispatchers and workers (also for a broker on this server), one for operators, and one that may
+    do everything. The default user is off. FILE holds hashes only.
+    """
+    from counterfoil_worker.cli.output import warn, write_json
+    from counterfoil_worker.ledger.redis.acl import users, write_acl
+
+    grants = _read_grants(tenants)
+    try:
+        names = list(users(grants))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="TENANT") from error
+    known = {} if secrets_path is None else _read_passwords(secrets_path)
+    passwords = {name: known.get(name) or secrets.token_urlsafe(32) for name in names}
+    if secrets_path is not None:
+        _write(secrets_path, [f"{name} {word}" for name, word in {**known, **passwords}.items()])
+    _write(path, list(write_acl(grants, passwords.__getitem__)))
+    if secrets_path is None:
+        _print_once(passwords, as_json=as_json)
+    elif as_json:
+        write_json({"acl": str(path), "users": names})
+    warn(f"{path} is written: start the server with --aclfile, or load it with ACL LOAD")
+    return exits.OK
+
+
+def _print_once(passwords: Mapping[str, str], *, as_json: bool) -> None:
+    from counterfoil_worker.cli.output import write_json, write_table
+
+    if as_json:
+        for name, word in passwords.items():
+            write_json({"user": name, "password": word})
+    else:
+        write_table(("USER", "PASSWORD"), list(passwords.items()))
+
+
+def _read_grants(tenants: Sequence[str]) -> list[Grant]:
+    from counterfoil_worker.ledger.redis.acl import Grant
+
+    grants: list[Grant] = []
+    for text in tenants:
+        found = _NAMED.fullmatch(text)
+        if found is None:
+            raise click.BadParameter(
+                f"{text!r} is no NAME or NAME:PARTITIONS; names have a-z, 0-9 and -, at most 63",
+                param_hint="TENANT",
+            )
+        grants.append(Grant(found[1], int(found[2] or 1)))
+    return grants
+
+
+def _read_passwords(path: Path) -> dict[str, str]:
+    """What the file says. Its lines are repeated nowhere: they are secrets."""
+    if not path.exists():
+        return {}
+    found: dict[str, str] = {}
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        match = _LINE.fullmatch(line.strip())
+        if line.strip() and (match is None or len(match[2]) < MIN_PASSWORD):
+            raise exits.Failure(
+                f"{path}:{number}: it must be a user, a space and a password of {MIN_PASSWORD}"
+                " characters or more without spaces",
+                exits.MALFORMED,
+            )
+        if match is not None:
+            found[match[1]] = match[2]
+    return found
+
+
+def _write(path: Path, lines: Sequence[str]) -> None:
+    """Write a file that only its owner may read, whole or not at all."""
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    with os.fdopen(handle, "w", encoding="utf-8") as sink:
+        sink.write("".join(f"{line}\n" for line in lines))
+    draft.replace(path)
