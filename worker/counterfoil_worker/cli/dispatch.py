@@ -27,6 +27,7 @@ def dispatch(lifeline: bool) -> None:
     from counterfoil_worker import logs
     from counterfoil_worker.celery import make_dispatcher
     from counterfoil_worker.lifeline import stop_with_starter
+    from counterfoil_worker.pulse import Pulse
     from counterfoil_worker.settings import Settings
 
     settings = Settings.from_env(os.environ)
@@ -43,4 +44,4 @@ def dispatch(lifeline: bool) -> None:
     threading.Thread(target=wait_for_signal, name="signals", daemon=True).start()
     if lifeline:
         stop_with_starter()
-    make_dispatcher(settings).run(stop)
+    make_dispatcher(settings).run(stop, Pulse(settings.pulse_file).beat)

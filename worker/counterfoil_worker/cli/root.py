@@ -42,6 +42,7 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "show": Entry("show", "Show what is known about one event."),
     "erase": Entry("erase", "Erase an event on request; digests and a note are left."),
     "dead": Entry("dead", "List entries that could not be taken in."),
+    "up": Entry("up", "Run everything here, and keep it up."),
     "dispatch": Entry("dispatch", "Run a dispatcher."),
     "worker": Entry("worker", "Run a worker."),
 }

@@ -111,16 +111,21 @@ class Dispatcher:
         self._swept_ms: int | None = None
         self._tidied_ms = clock.now_ms()
 
-    def run(self, stop: threading.Event) -> None:
-        """Step until ``stop`` is set; the step in hand is finished first."""
+    def run(self, stop: threading.Event, beat: Callable[[], None] | None = None) -> None:
+        """Step until ``stop`` is set; the step in hand is finished first.
+
+        ``beat`` is called after each step in which nothing failed.
+        """
         log.info("dispatcher.started")
         pause = FIRST_PAUSE_S
         while not stop.is_set():
             if self.step().failures:
                 stop.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE_S)
-            else:
-                pause = FIRST_PAUSE_S
+                continue
+            pause = FIRST_PAUSE_S
+            if beat is not None:
+                beat()
         log.info("dispatcher.stopped")
 
     def step(self) -> Progress:
