@@ -43,6 +43,7 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "erase": Entry("erase", "Erase an event on request; digests and a note are left."),
     "dead": Entry("dead", "List entries that could not be taken in."),
     "up": Entry("up", "Run everything here, and keep it up."),
+    "doctor": Entry("doctor", "Check that everything is set, reachable and at work."),
     "dispatch": Entry("dispatch", "Run a dispatcher."),
     "worker": Entry("worker", "Run a worker."),
 }
