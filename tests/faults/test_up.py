@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.faults
 
+SMALL = {"COUNTERFOIL_BATCH_RUNS": "16"}
+"""Many small batches, so that something is always left to disturb."""
+
 SECONDS = 90
 """A bound on waiting, for a test that fails; nothing here takes half of it."""
 
@@ -97,7 +100,7 @@ def start(folder: Path, *arguments: str, **settings: str) -> subprocess.Popen[by
     command = [sys.executable, "-m", "counterfoil_worker", "up", *arguments]
     with (folder / "out").open("ab") as out, (folder / "err").open("ab") as err:
         return subprocess.Popen(
-            command, cwd=folder, stdout=out, stderr=err, env=clean_environ(**settings)
+            command, cwd=folder, stdout=out, stderr=err, env=clean_environ(**SMALL, **settings)
         )
 
 

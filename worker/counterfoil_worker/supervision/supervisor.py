@@ -22,6 +22,9 @@ log: Final = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 0.1
 """Between two looks at the members; also the longest time until a stop is noticed."""
 
+PATIENCE_SECONDS: Final = 30.0
+"""After so long without everything being ready, the log says what is waited for."""
+
 
 @dataclass(slots=True)
 class _Post:
@@ -31,6 +34,23 @@ class _Post:
     backoff: Backoff = field(default_factory=Backoff)
     started: float = 0.0
     due: float | None = 0.0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """For every member to show that it works, once; ``told_at`` (monotonic) is when to complain."""
+
+    told_at: float
+    over: bool = False
+
+    def is_over_now(self, posts: Sequence[_Post]) -> bool:
+        """Whether every member is ready now; who is not is logged once the patience is over."""
+        missing = [post.member.name for post in posts if not post.member.is_ready()]
+        self.over = not missing
+        if missing and time.monotonic() >= self.told_at:
+            self.told_at = float("inf")
+            log.warning("members.not_ready", extra={"members": missing})
+        return self.over
 
 
 class Supervisor:
@@ -52,13 +72,12 @@ class Supervisor:
         for post in self._posts:
             if post.member in running:
                 post.started, post.due = time.monotonic(), None
-        announced = False
+        waiting = _Waiting(time.monotonic() + PATIENCE_SECONDS)
         try:
             while not self._stop.requested:
                 for post in self._posts:
                     self._look(post)
-                if not announced and all(post.member.is_ready() for post in self._posts):
-                    announced = True
+                if not waiting.over and waiting.is_over_now(self._posts):
                     on_ready()
                 time.sleep(LOOK_SECONDS)
         except StopRequested:

@@ -104,6 +104,28 @@ def test_a_death_is_logged_with_its_code_and_last_lines_and_the_member_comes_bac
     assert done == ["start w"] * 3
 
 
+def test_who_is_not_ready_for_long_is_named_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("counterfoil_worker.supervision.supervisor.PATIENCE_SECONDS", 0.0)
+    done: list[str] = []
+    stop = Stop()
+
+    class Slow(Actor):
+        looks = 0
+
+        def is_ready(self) -> bool:
+            self.looks += 1
+            return self.looks > 3
+
+    def ready() -> None:
+        stop.requested = True
+
+    Supervisor([[Actor("d", done), Slow("w", done)]], stop, grace_s=0).run(ready)
+    (told,) = caplog.records
+    assert (told.getMessage(), vars(told)["members"]) == ("members.not_ready", ["w"])
+
+
 @pytest.mark.parametrize(("deaf", "told"), [(True, ["member.forced"]), (False, [])])
 def test_who_does_not_stop_within_the_grace_is_ended_by_force(
     deaf: bool,  # noqa: FBT001
