@@ -55,16 +55,13 @@ class Outcome:
     receipts: tuple[tuple[str, str], ...]
 
 
-class System:
-    """One store with a fleet."""
+class Outside:
+    """A running system, seen by its store's address."""
 
-    def __init__(self, server: EmbeddedServer, fleet: Fleet) -> None:
-        self.server = server
-        self.fleet = fleet
-        self.client: Redis = connect(server.url(0))
-        self.broker: Redis = connect(server.url(1))
+    def __init__(self, url: str) -> None:
+        self.client: Redis = connect(url)
         self.ledger = RedisLedger(self.client, "default", 0)
-        self._producer = Producer.connect(server.url(0))
+        self._producer = Producer.connect(url)
 
     @property
     def accounts(self) -> Accounts:
@@ -111,7 +108,33 @@ class System:
     def close(self) -> None:
         self._producer.close()
         self.client.close()
+
+
+class System(Outside):
+    """One store with a fleet."""
+
+    def __init__(self, server: EmbeddedServer, fleet: Fleet) -> None:
+        super().__init__(server.url(0))
+        self.server = server
+        self.fleet = fleet
+        self.broker: Redis = connect(server.url(1))
+
+    def close(self) -> None:
+        super().close()
         self.broker.close()
+
+
+def put_rules(client: Redis, policy: Policy = POLICY) -> None:
+    """Store what imported labelled claims are judged by."""
+    objects = RedisObjects(client, "default")
+    objects.put("contract", CONTRACT.canonical(), CONTRACT.ref)
+    objects.put("policy", policy.canonical(), policy.ref)
+
+
+def clean_environ(**settings: str) -> dict[str, str]:
+    """This process's environment without settings of ours, and with these and short leases."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("COUNTERFOIL_")}
+    return {**inherited, **LENGTHS, **settings}
 
 
 @contextmanager
@@ -120,17 +143,12 @@ def running(
 ) -> Generator[System]:
     """A system that is ready for imported labelled claims; ended, by force if it must be."""
     with EmbeddedServer.start() as server:
-        objects = RedisObjects(connect(server.url(0)), "default")
-        objects.put("contract", CONTRACT.canonical(), CONTRACT.ref)
-        objects.put("policy", policy.canonical(), policy.ref)
-        inherited = {k: v for k, v in os.environ.items() if not k.startswith("COUNTERFOIL_")}
-        environ = {
-            **inherited,
-            "COUNTERFOIL_STORE_URL": server.url(0),
-            "COUNTERFOIL_BROKER_URL": server.broker_url(1),
-            **LENGTHS,
+        put_rules(connect(server.url(0)), policy)
+        environ = clean_environ(
+            COUNTERFOIL_STORE_URL=server.url(0),
+            COUNTERFOIL_BROKER_URL=server.broker_url(1),
             **settings,
-        }
+        )
         with Fleet(environ, logs, children=children, judges=judges) as fleet:
             system = System(server, fleet)
             try:

@@ -459,3 +459,14 @@ def test_a_directory_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ServerStartError, match="choose another"):
         EmbeddedServer.start(tmp_path / "file" / "data")
+
+
+def test_a_second_server_with_the_same_password_is_not_mistaken_for_the_first(
+    tmp_path: Path,
+) -> None:
+    with EmbeddedServer.start(tmp_path, password="same") as first:
+        with pytest.raises(ServerInUseError, match="another server runs on"):
+            EmbeddedServer.start(tmp_path, password="same")
+        assert first.poll() is None
+    with EmbeddedServer.start(tmp_path, password="same") as again:
+        assert again.url(0) == first.url(0)

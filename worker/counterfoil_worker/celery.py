@@ -17,7 +17,7 @@ import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from celery import Celery, signals
+from celery import Celery, bootsteps, signals
 from kombu import Queue
 
 from counterfoil_worker import logs
@@ -42,7 +42,9 @@ from counterfoil_worker.ledger.redis import (
 )
 from counterfoil_worker.ledger.rules import partitions_fixed
 from counterfoil_worker.library import Library
+from counterfoil_worker.lifeline import Leash
 from counterfoil_worker.ports import PartitionsFixedError, UnavailableError
+from counterfoil_worker.pulse import BEAT_SECONDS, Pulse
 from counterfoil_worker.queues import QUEUES, WORK_QUEUE
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import Bench, enqueue_batch, poster, register
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from celery.utils.dispatch import Signal
+    from celery.worker.consumer import Consumer
     from redis import Redis
 
 log: Final = logging.getLogger(__name__)
@@ -78,6 +81,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(_configuration(settings))
     open_shop = partial(_shop_of_process, settings.store_url, make_panel(settings))
     register(app, Bench(open_shop=open_shop, post=poster(app), work_ms=settings.work_ms))
+    _add_pulse(app, settings.pulse_file)
     _connect(signals.setup_logging, partial(_configure_logging, settings.log_level))
     _connect(signals.worker_process_init, partial(_limit_memory, settings.child_memory_bytes))
     return app
@@ -92,6 +96,16 @@ def make_panel(settings: Settings) -> Panel:
         longest_pause_ms=settings.verifier_longest_pause_ms,
     )
     return open_panel(Configuration(script=settings.verifier_script), rules)
+
+
+def leash_children() -> None:
+    """Have the pool children of this worker end with it, also when it is killed."""
+    leash = Leash()
+
+    def hold(**_signal: object) -> None:
+        leash.hold()
+
+    signals.worker_process_init.connect(hold, weak=False, dispatch_uid="leash")
 
 
 def make_dispatcher(settings: Settings, *, preload: Sequence[str] = ()) -> Dispatcher:
@@ -303,6 +317,25 @@ def _connect(sent: Signal, receiver: Callable[..., None]) -> None:
     """Have a signal of Celery's call us. Signals are the process's: the last app made counts."""
     sent.disconnect(dispatch_uid=__name__)
     sent.connect(receiver, weak=False, dispatch_uid=__name__)
+
+
+def _add_pulse(app: Celery, path: str) -> None:
+    """Have a worker touch its pulse file from its main loop while it takes messages.
+
+    A step of the consumer: it begins again with every connection, whose loss clears the timers.
+    """
+    if not path:
+        return
+    pulse = Pulse(path)
+
+    class PulseStep(bootsteps.StartStopStep):
+        requires = ("celery.worker.consumer.tasks:Tasks",)
+
+        def start(self, parent: Consumer) -> None:
+            pulse.beat()
+            parent.timer.call_repeatedly(BEAT_SECONDS, pulse.beat)
+
+    app.steps["consumer"].add(PulseStep)
 
 
 def _configure_logging(level: str, **_signal: object) -> None:

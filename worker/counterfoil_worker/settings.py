@@ -198,6 +198,9 @@ class Settings:
         "ms since 1970",
         "a test setting: every event is judged as of this time, so that digests can be compared",
     )
+    pulse_file: str = _text(
+        "", "a file that a dispatcher or worker touches while its loop comes round; empty for none"
+    )
     log_level: str = _text("INFO", "the least level that is logged: " + ", ".join(LOG_LEVELS))
 
     def __post_init__(self) -> None:

@@ -53,11 +53,11 @@ def bare(event_id: str = "gen-1") -> Obj:
     return {**mutated(good_event(), "/judgments", REMOVED), "id": event_id}
 
 
-@dataclass(slots=True)
 WORKER = (FOLLOW_QUEUE, WORK_QUEUE)
 """What a worker without verifiers serves."""
 
 
+@dataclass(slots=True)
 class Broker:
     """Messages by queue: each kind of worker takes its own."""
 

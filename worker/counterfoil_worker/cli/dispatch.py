@@ -28,6 +28,7 @@ def dispatch(lifeline: bool) -> None:
     from counterfoil_worker import logs
     from counterfoil_worker.celery import make_dispatcher, require_partitions
     from counterfoil_worker.lifeline import stop_with_starter
+    from counterfoil_worker.pulse import Pulse
     from counterfoil_worker.settings import Settings
 
     settings = Settings.from_env(os.environ)
@@ -45,4 +46,5 @@ def dispatch(lifeline: bool) -> None:
     if lifeline:
         stop_with_starter()
     require_partitions(settings)
-    make_dispatcher(settings, preload=(submit_script()[0],)).run(stop)
+    dispatcher = make_dispatcher(settings, preload=(submit_script()[0],))
+    dispatcher.run(stop, Pulse(settings.pulse_file).beat)

@@ -43,6 +43,8 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "erase": Entry("erase", "Erase an event on request; digests and a note are left."),
     "dead": Entry("dead", "List entries that could not be taken in."),
     "tenant": Entry("tenant", "Put, show and list what tenants may do; write their ACL."),
+    "up": Entry("up", "Run everything here, and keep it up."),
+    "doctor": Entry("doctor", "Check that everything is set, reachable and at work."),
     "dispatch": Entry("dispatch", "Run a dispatcher."),
     "worker": Entry("worker", "Run a worker."),
 }

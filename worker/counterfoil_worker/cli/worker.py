@@ -58,7 +58,7 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
     """
     import os
 
-    from counterfoil_worker.celery import make_app
+    from counterfoil_worker.celery import leash_children, make_app
     from counterfoil_worker.lifeline import stop_with_starter
     from counterfoil_worker.settings import Settings
 
@@ -68,6 +68,7 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
         _require_verifiers(settings)
     if lifeline:
         stop_with_starter()
+    leash_children()
     name, *arguments = celery_arguments(children, alone=alone, judges=judges, threads=threads)
     app = make_app(settings)
     # The end of a thread's task wakes nobody: a worker that took no message while all its threads
@@ -75,7 +76,7 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
     app.conf.worker_disable_prefetch = not judges
     app.worker_main(
         [
-            "--quiet",
+            "--quiet",  # No banner: what is written here are JSON lines.
             "worker",
             *arguments,
             f"--hostname={name}-{os.getpid()}@%h",

@@ -157,8 +157,11 @@ class Dispatcher:
             Tidy(tenancy, rules.sweep),
         )
 
-    def run(self, stop: threading.Event) -> None:
-        """Step until ``stop`` is set; the step in hand is finished first."""
+    def run(self, stop: threading.Event, beat: Callable[[], None] | None = None) -> None:
+        """Step until ``stop`` is set; the step in hand is finished first.
+
+        ``beat`` is called after each step in which nothing failed.
+        """
         log.info("dispatcher.started")
         pause = FIRST_PAUSE_S
         while not stop.is_set():
@@ -167,6 +170,8 @@ class Dispatcher:
                 pause = min(pause * 2, LONGEST_PAUSE_S)
                 continue
             pause = FIRST_PAUSE_S
+            if beat is not None:
+                beat()
             if not self._served:
                 stop.wait(LONGEST_PAUSE_S)
         log.info("dispatcher.stopped")

@@ -15,6 +15,7 @@ import contextlib
 import os
 import signal
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, Protocol, Self
 
 from redis import Redis
@@ -90,6 +91,7 @@ class EmbeddedServer:
         cluster: bool = False,
         port: int | None = None,
         binary: Path | None = None,
+        password: str | None = None,
     ) -> Self:
         """Start a server and return once it answers.
 
@@ -99,6 +101,7 @@ class EmbeddedServer:
             maxmemory: in the server's spelling, such as `256mb`; None for no limit.
             cluster: a cluster of this one node, which owns all slots and listens on TCP.
             port: on 127.0.0.1; 0 for any free one; None for the Unix socket only.
+            password: of letters and digits; None for a random one.
             binary: the server program instead of the one that `find_server` finds.
 
         Raises:
@@ -116,6 +119,8 @@ class EmbeddedServer:
         try:
             bus_port = choose_port() if cluster else 0
             settings = ServerSettings(program, place, appendfsync, maxmemory, port or 0, bus_port)
+            if password is not None:
+                settings = replace(settings, password=password)
             return cls._start_on_free_port(settings) if choose else cls._start(settings)
         except BaseException:
             place.remove()
@@ -179,6 +184,10 @@ class EmbeddedServer:
 
     def _authority(self) -> str:
         return f":{self._settings.password}@127.0.0.1:{self._settings.port}"
+
+    def poll(self) -> int | None:
+        """The exit status of a server that ended by itself; None while it runs."""
+        return None if self._watched is None else self._watched.poll()
 
     def stop(self) -> None:
         """End the server after it has written everything out, and remove what was temporary.
@@ -254,6 +263,7 @@ class EmbeddedServer:
         # Always by the socket, which is private: no foreign server can answer there.
         return Redis(
             unix_socket_path=str(self._settings.place.socket),
+            username=self._settings.herald,
             password=self._settings.password,
             retry=Retry(NoBackoff(), 0),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import secrets
@@ -71,6 +72,9 @@ class ServerSettings:
     port: int
     bus_port: int
     password: str = field(default_factory=lambda: secrets.token_hex(32), repr=False)
+    herald: str = field(default_factory=lambda: f"herald-{secrets.token_hex(8)}")
+    """The user that asks whether this very server is up. Another one on the same socket, which may
+    have the same password, does not know it."""
 
     def with_free_ports(self) -> Self:
         """The same, with ports that were free a moment ago."""
@@ -98,7 +102,12 @@ class ServerSettings:
             options["maxmemory"] = self.maxmemory
         if self.bus_port:
             options |= _cluster_options(self.bus_port)
-        return b"".join(b"%s %s\n" % (key.encode(), _quote(options[key])) for key in options)
+        lines = [b"%s %s\n" % (key.encode(), _quote(options[key])) for key in options]
+        return b"".join((*lines, self._herald_line()))
+
+    def _herald_line(self) -> bytes:
+        digest = hashlib.sha256(self.password.encode()).hexdigest()
+        return f"user {self.herald} on #{digest} -@all +ping +info +cluster +client\n".encode()
 
 
 def _cluster_options(bus_port: int) -> dict[str, str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_each_kind_has_its_queue_and_its_pool() -> None:
     assert celery_arguments(3, alone=False, judges=False, threads=None) == (
         "work",
-        "--queues=counterfoil.work",
+        "--queues=counterfoil.follow,counterfoil.work",
         "--concurrency=3",
     )
     assert celery_arguments(3, alone=True, judges=False, threads=None)[1:] == (

@@ -1,0 +1,134 @@
+"""Findings about the broker, and about workers by what they leave there."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, cast
+
+from kombu import Connection
+from redis import Redis
+from redis.exceptions import RedisError
+
+from counterfoil_worker.checkup.finding import Finding
+from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+
+    from counterfoil_worker.checkup.reader import Reader
+    from counterfoil_worker.settings import Settings
+
+CONNECT_S: Final = 3
+ANSWER_S: Final = 5.0
+
+SERVED: Final = (WORK_QUEUE, ALONE_QUEUE)
+
+
+class _Pool(Protocol):
+    connection_kwargs: Mapping[str, object]
+
+
+class _Client(Protocol):
+    """The part of redis-py that is used, with the types that its own signatures leave out."""
+
+    connection_pool: _Pool
+
+    def info(self, section: str) -> Mapping[str, object]: ...
+    def llen(self, name: str) -> int: ...
+    def client_list(self) -> Sequence[Mapping[str, str]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """What a Redis or Valkey broker told; None for another kind of broker.
+
+    ``fetching`` counts worker processes that wait for a message there; None where the list of
+    clients is forbidden.
+    """
+
+    run_id: str
+    database: int
+    waiting: Mapping[str, int]
+    fetching: int | None
+
+
+def look_at_broker(settings: Settings) -> tuple[Finding | None, Broker | None]:
+    """Connect once: the finding of a failure, or what was seen."""
+    try:
+        with _connected(settings.broker_url) as client:
+            return None, None if client is None else _look(client)
+    except Exception as error:  # noqa: BLE001  (each transport raises classes of its own)
+        text = f"the broker cannot be reached ({type(error).__name__})"
+        advice = "see whether it runs and whether COUNTERFOIL_BROKER_URL and its password are right"
+        return Finding("broker", "problem", text, advice), None
+
+
+@contextmanager
+def _connected(url: str) -> Generator[_Client | None]:
+    options = {"socket_connect_timeout": CONNECT_S, "socket_timeout": ANSWER_S}
+    with Connection(url, connect_timeout=CONNECT_S, transport_options=options) as connection:
+        connection.ensure_connection(max_retries=1, timeout=CONNECT_S)
+        client: object = getattr(connection.default_channel, "client", None)
+        yield cast("_Client", client) if isinstance(client, Redis) else None
+
+
+def _look(client: _Client) -> Broker:
+    database = int(str(client.connection_pool.connection_kwargs.get("db") or 0))
+    return Broker(
+        run_id=str(client.info("server")["run_id"]),
+        database=database,
+        waiting={name: client.llen(name) for name in SERVED},
+        fetching=_count_fetching(client, database),
+    )
+
+
+def _count_fetching(client: _Client, database: int) -> int | None:
+    """Clients that wait in the one command by which workers fetch messages."""
+    try:
+        clients = client.client_list()
+    except RedisError:
+        return None
+    return sum(one["cmd"] == "brpop" and int(one["db"]) == database for one in clients)
+
+
+def check_broker(broker: Broker | None, reader: Reader, settings: Settings) -> Finding:
+    """Reached; and whether it is apart from the ledger, whose keys nobody else may touch."""
+    if broker is None:
+        return Finding("broker", "ok", "reached; not a Redis or Valkey")
+    same = broker.run_id == reader.info("server")["run_id"]
+    if same and broker.database == _database(settings):
+        text = "the broker is the very database of the ledger: whoever may send may change it"
+        advice = "give COUNTERFOIL_BROKER_URL another database number, or leave it empty"
+        return Finding("broker", "problem", text, advice)
+    where = "the ledger's server" if same else "a server of its own"
+    return Finding("broker", "ok", f"reached: database {broker.database} of {where}")
+
+
+def _database(settings: Settings) -> int:
+    named = cast("_Client", Redis.from_url(settings.store_url))  # pyright: ignore[reportUnknownMemberType]
+    return int(str(named.connection_pool.connection_kwargs.get("db") or 0))
+
+
+def check_workers(broker: Broker | None, leases: int) -> Finding:
+    """Whether workers fetch messages. They take no orders, so they are known by what they do."""
+    if broker is None:
+        return Finding("workers", "ok", "not seen on this broker: judge by the queues' ages")
+    waiting = sum(broker.waiting.values())
+    facts: dict[str, int | str] = {"messages": waiting}
+    if broker.fetching is None:
+        text = f"{waiting} messages wait; who fetches is hidden, as CLIENT LIST is forbidden here"
+        return Finding("workers", "ok", text, facts=facts)
+    facts["fetching"] = broker.fetching
+    if broker.fetching >= len(SERVED):
+        return Finding("workers", "ok", f"{broker.fetching} wait for messages", facts=facts)
+    if waiting and not broker.fetching and not leases:
+        text = f"{waiting} messages wait and no worker fetches them"
+        advice = "start `counterfoil worker`, and one with --alone"
+        return Finding("workers", "problem", text, advice, facts)
+    if leases:
+        text = f"{broker.fetching} wait for messages while {leases} batches are under way"
+        return Finding("workers", "ok", text, facts=facts)
+    text = f"{broker.fetching} wait for messages; two are needed at least"
+    advice = "start `counterfoil worker` and `counterfoil worker --alone`"
+    return Finding("workers", "warning", text, advice, facts)
