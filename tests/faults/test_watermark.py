@@ -24,14 +24,14 @@ def test_a_full_store_stops_intake_clearly_and_everything_goes_on_when_there_is_
     with running(tmp_path) as system:
         system.submit(payloads[:ROWS])
         system.wait_for(lambda a: a.concluded > 0)
-        used = int(system.client.info("memory")["used_memory"])
-        system.client.config_set("maxmemory", used - used // 20)
+        used = int(system.client.info("memory")["used_memory"])  # pyright: ignore[reportUnknownMemberType]
+        system.client.config_set("maxmemory", used - used // 20)  # pyright: ignore[reportUnknownMemberType]
         with pytest.raises(StoreError, match=r"full|maxmemory"):
             system.submit(payloads[ROWS:])
         before = system.accounts
         assert before.balanced
         assert before.concluded + before.pending == before.admitted
-        system.client.config_set("maxmemory", 0)
+        system.client.config_set("maxmemory", 0)  # pyright: ignore[reportUnknownMemberType]
         system.submit(payloads[ROWS:])
         system.wait_for(lambda a: a.admitted >= 2 * ROWS and a.pending == 0)
         assert system.accounts.balanced

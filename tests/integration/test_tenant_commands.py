@@ -9,10 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from counterfoil_producers.client import Producer
-from counterfoil_worker.celery import make_dispatcher, require_partitions
+from counterfoil_worker.celery import make_dispatcher
 from counterfoil_worker.cli import cli, exits
 from counterfoil_worker.ledger.redis import RedisLedger, RedisProfiles, connect
 from counterfoil_worker.ports import PartitionsFixedError
+from counterfoil_worker.roster import require_partitions
 from counterfoil_worker.server import EmbeddedServer
 from counterfoil_worker.settings import Settings
 from tests.house import write_event

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from counterfoil_schemas.digest import partition_of
-from counterfoil_worker.dispatcher.dispatch import ALONE_AHEAD
 from counterfoil_worker.dispatcher.intake import FUTURE_MS
+from counterfoil_worker.dispatcher.source import ALONE_AHEAD
 from counterfoil_worker.ledger.memory import MemoryLedger
 from counterfoil_worker.ports import JUDGE, LIVE, AdmitDead, UnavailableError
 from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE, Parcel

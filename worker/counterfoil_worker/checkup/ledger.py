@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.celery import GROUP
 from counterfoil_worker.checkup.finding import Finding, grade
 from counterfoil_worker.ports import ALONE, LIVE, CorruptError
 from counterfoil_worker.queues import ROUTES
+from counterfoil_worker.roster import GROUP
 
 if TYPE_CHECKING:
     from counterfoil_worker.checkup.finding import Status

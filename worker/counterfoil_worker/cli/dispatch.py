@@ -26,9 +26,10 @@ def dispatch(lifeline: bool) -> None:
 
     from counterfoil_producers.client import submit_script
     from counterfoil_worker import logs
-    from counterfoil_worker.celery import make_dispatcher, require_partitions
+    from counterfoil_worker.celery import make_dispatcher
     from counterfoil_worker.lifeline import stop_with_starter
     from counterfoil_worker.pulse import Pulse
+    from counterfoil_worker.roster import require_partitions
     from counterfoil_worker.settings import Settings
 
     settings = Settings.from_env(os.environ)

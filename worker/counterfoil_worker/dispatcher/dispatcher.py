@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from counterfoil_worker.dispatcher.dispatch import (
     ROUNDS,
-    BatchRules,
     Dispatch,
     Offered,
     Turn,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Sequence
 
+    from counterfoil_worker.dispatcher.source import BatchRules
     from counterfoil_worker.dispatcher.tenancy import Tenancy
     from counterfoil_worker.ports import AdmitStatus, Clock
 
