@@ -14,6 +14,7 @@ from counterfoil_producers.client import Producer
 from counterfoil_producers.conversion import Notes, Source
 from counterfoil_producers.importers.labelled_claims import CONTRACT, LABELLED_CLAIMS, POLICY
 from counterfoil_schemas.digest import digest_bytes
+from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.result import Result, ResultEvent
 from counterfoil_worker.fleet import Fleet
 from counterfoil_worker.ledger.redis import RedisLedger, RedisObjects, connect
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from pydantic import JsonValue
     from redis import Redis
 
-    from counterfoil_schemas.policy import Policy
     from counterfoil_worker.ports import Accounts
 
 INBOX = "cf:{default}:inbox:live"
@@ -168,6 +168,23 @@ def labelled(rows: Sequence[Mapping[str, str]]) -> list[dict[str, JsonValue]]:
 def encode(events: Sequence[Mapping[str, JsonValue]]) -> list[bytes]:
     """Events as inbox payloads."""
     return [json.dumps(dict(event)).encode() for event in events]
+
+
+def later(**changes: JsonValue) -> Policy:
+    """The importer's policy, with its judgments asked for."""
+    wanted = {**json.loads(POLICY.canonical()), "judgments": "later", "verifiers": ["scripted@1"]}
+    return Policy.model_validate_json(json.dumps({**wanted, **changes}))
+
+
+def bare(rows: list[dict[str, str]], prefix: str = "") -> list[bytes]:
+    """Labelled claims without the label's judgment: the verifier has to give it."""
+    events = labelled(rows)
+    for event in events:
+        data = event["data"]
+        assert isinstance(data, dict)
+        data["judgments"] = []
+        event["id"] = f"{prefix}{event['id']}"
+    return encode(events)
 
 
 def claims_rows(count: int = 600) -> list[dict[str, str]]:

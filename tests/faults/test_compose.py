@@ -132,7 +132,7 @@ def test_without_a_password_nothing_starts() -> None:
         read()
 
 
-@pytest.mark.parametrize("name", ["store", *PROCESSES, "doctor"])
+@pytest.mark.parametrize("name", ["store", *PROCESSES, "judge", "doctor"])
 def test_each_service_is_bounded_unprivileged_and_checked(name: str) -> None:
     service = read(STORE_PASSWORD=PASSWORD).services[name]
     assert set(service.deploy.resources.limits) == {"cpus", "memory"}

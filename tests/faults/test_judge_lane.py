@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from counterfoil_producers.importers.labelled_claims import POLICY
-from counterfoil_schemas.policy import Policy
 from counterfoil_worker.cli import cli
 from counterfoil_worker.ports import JUDGE
-from tests.system import EXPECTED, claims_rows, encode, labelled, running
+from tests.system import EXPECTED, bare, claims_rows, encode, labelled, later, running
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,23 +27,6 @@ pytestmark = pytest.mark.faults
 
 EVENTS = 120
 ROWS = claims_rows(EVENTS)
-
-
-def later(**changes: JsonValue) -> Policy:
-    """The importer's policy, with its judgments asked for."""
-    wanted = {**json.loads(POLICY.canonical()), "judgments": "later", "verifiers": ["scripted@1"]}
-    return Policy.model_validate_json(json.dumps({**wanted, **changes}))
-
-
-def bare(rows: list[dict[str, str]], prefix: str = "") -> list[bytes]:
-    """Labelled claims without the label's judgment: the verifier has to give it."""
-    events = labelled(rows)
-    for event in events:
-        data = event["data"]
-        assert isinstance(data, dict)
-        data["judgments"] = []
-        event["id"] = f"{prefix}{event['id']}"
-    return encode(events)
 
 
 def script(folder: Path, *first: Mapping[str, JsonValue], hang_ms: int = 0) -> str:

@@ -15,13 +15,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_producers.importers.labelled_claims import POLICY
 from counterfoil_worker.ports import ALONE, UnavailableError
 from counterfoil_worker.server import EmbeddedServer
-from tests.system import Outside, clean_environ, encode, labelled, put_rules, running
+from tests.system import (
+    EXPECTED,
+    Outside,
+    bare,
+    claims_rows,
+    clean_environ,
+    encode,
+    labelled,
+    later,
+    put_rules,
+    running,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
+    from counterfoil_schemas.policy import Policy
     from counterfoil_worker.ports import Accounts
     from tests.system import Outcome
 
@@ -113,17 +126,17 @@ def await_ready(process: subprocess.Popen[bytes], folder: Path, times: int = 1) 
 
 
 @contextmanager
-def up(folder: Path, times: int = 1) -> Generator[Up]:
+def up(folder: Path, times: int = 1, policy: Policy = POLICY, **settings: str) -> Generator[Up]:
     """The system on the data in a folder; ended by SIGTERM, which must be orderly."""
     folder.mkdir(exist_ok=True)
-    process = start(folder, "--data", "data")
+    process = start(folder, "--data", "data", **settings)
     try:
         await_ready(process, folder, times)
         name, _, value = (folder / "data" / "env").read_text().partition("=")
         assert name == "export COUNTERFOIL_STORE_URL"
         system = Up(process, shlex.split(value)[0], folder / "err")
         try:
-            put_rules(system.client)
+            put_rules(system.client, policy)
             yield system
         finally:
             system.close()
@@ -226,6 +239,18 @@ def test_kill_9_of_a_member_under_load_changes_no_outcome_and_no_receipt(
     assert member is not None or not died
 
 
+def test_where_a_verifier_is_configured_there_is_a_worker_that_asks_it(tmp_path: Path) -> None:
+    rows = claims_rows(20)
+    table = tmp_path / "script.json"
+    lines = [{"claim": row["claim_text"], "relation": row["label"]} for row in rows]
+    table.write_text(json.dumps({"lines": lines}))
+    with up(tmp_path, policy=later(), COUNTERFOIL_VERIFIER_SCRIPT=str(table)) as system:
+        system.submit(bare(rows))
+        system.finish(len(rows))
+        found = {name: (one.outcome, one.codes) for name, one in system.outcomes().items()}
+        assert found == {row["id"]: EXPECTED[row["label"]] for row in rows}
+
+
 def test_sigterm_under_load_and_up_again_gives_all_results_once(
     payloads: list[bytes], quiet: Mapping[str, Outcome], tmp_path: Path
 ) -> None:
@@ -309,6 +334,7 @@ WRONG = [
     pytest.param(("--maxmemory", "much"), {}, "a size such as", id="size"),
     pytest.param(("--store", "redis://h/0", "--port", "1"), {}, "give --data too", id="port"),
     pytest.param((), {"COUNTERFOIL_CAP": "0"}, "from 1 to 100", id="setting"),
+    pytest.param((), {"COUNTERFOIL_VERIFIER_SCRIPT": "none"}, "scripted@1", id="verifier"),
 ]
 
 

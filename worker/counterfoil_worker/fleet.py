@@ -48,11 +48,15 @@ class Member:
         self.process.kill()
         self.process.wait()
 
+    def ask_to_stop(self) -> None:
+        """SIGTERM: finish the step or the tasks in hand."""
+        self.process.terminate()
+
     def end(self) -> None:
         """An orderly stop; by force when it takes too long. Whatever it forked goes with it."""
         if self.process.stdin is not None:
             self.process.stdin.close()
-        self.process.terminate()
+        self.ask_to_stop()
         try:
             self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
@@ -125,7 +129,9 @@ class Fleet:
             raise FleetError(f"the {member.name} ended by itself:\n" + "\n".join(lines))
 
     def stop(self) -> None:
-        """End every process, the dispatcher first."""
+        """End every process: all are asked at once, then each is waited for."""
+        for member in self.members:
+            member.ask_to_stop()
         for member in self.members:
             member.end()
 

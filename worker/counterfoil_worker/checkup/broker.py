@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from counterfoil_worker.checkup.finding import Finding
-from counterfoil_worker.queues import ALONE_QUEUE, WORK_QUEUE
+from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, WORK_QUEUE
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 CONNECT_S: Final = 3
 ANSWER_S: Final = 5.0
 
-SERVED: Final = (WORK_QUEUE, ALONE_QUEUE)
+SERVED: Final = (FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE)
+"""Queues that every system needs workers on."""
+
+NEEDED: Final = 2
+"""Workers at least: one serves the first two queues, and one the third."""
 
 
 class _Pool(Protocol):
@@ -120,7 +124,7 @@ def check_workers(broker: Broker | None, leases: int) -> Finding:
         text = f"{waiting} messages wait; who fetches is hidden, as CLIENT LIST is forbidden here"
         return Finding("workers", "ok", text, facts=facts)
     facts["fetching"] = broker.fetching
-    if broker.fetching >= len(SERVED):
+    if broker.fetching >= NEEDED:
         return Finding("workers", "ok", f"{broker.fetching} wait for messages", facts=facts)
     if waiting and not broker.fetching and not leases:
         text = f"{waiting} messages wait and no worker fetches them"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker import logs
 from counterfoil_worker.cli.exits import USAGE, Failure
+from counterfoil_worker.cli.judges import has_verifiers
 from counterfoil_worker.cli.output import say
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.supervision import (
@@ -94,8 +95,9 @@ def _keep_with(
     settings = Settings.from_env(environ)
     logs.configure(settings.log_level)
     stores = [] if store is None else [store]
+    judges = has_verifiers(settings)
     with _pulses(store) as pulses:
-        dispatchers, workers = _members(choices, environ, pulses)
+        dispatchers, workers = _members(choices, environ, pulses, judges=judges)
         supervisor = Supervisor((dispatchers, workers, stores), stop, grace_s=choices.grace_s)
         try:
             supervisor.run(lambda: _tell_ready(choices, store), running=stores)
@@ -118,7 +120,7 @@ def _pulses(store: StoreMember | None) -> Generator[Path]:
 
 
 def _members(
-    choices: Choices, environ: Mapping[str, str], pulses: Path
+    choices: Choices, environ: Mapping[str, str], pulses: Path, *, judges: bool
 ) -> tuple[list[ProcessMember], list[ProcessMember]]:
     relay = Relay(os.fdopen(os.dup(2), "wb", buffering=0))
 
@@ -127,11 +129,13 @@ def _members(
 
     count = choices.dispatchers
     names = ["dispatcher"] if count == 1 else [f"dispatcher-{n + 1}" for n in range(count)]
-    worker = member("worker", "worker", "--children", str(choices.children))
-    return [member(name, "dispatch") for name in names], [
-        worker,
+    workers = [
+        member("worker", "worker", "--children", str(choices.children)),
         member("alone", "worker", "--alone"),
     ]
+    if judges:
+        workers.append(member("judge", "worker", "--judge"))
+    return [member(name, "dispatch") for name in names], workers
 
 
 def _tell_ready(choices: Choices, store: StoreMember | None) -> None:

@@ -73,6 +73,8 @@ def up(
 ) -> int:
     """Run a store, dispatchers and workers here, and start again whatever dies.
 
+    A worker that asks verifiers is among them when one is configured.
+
     SIGTERM or Ctrl-C stops the dispatchers, lets workers finish the tasks in hand, and then stops
     the store; a second signal does not wait. Logs are JSON lines on standard error, each with the
     name of its member. Settings come from COUNTERFOIL_* variables.

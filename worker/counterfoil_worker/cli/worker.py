@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
-
-if TYPE_CHECKING:
-    from counterfoil_worker.settings import Settings
 
 QUICK_START = ("--without-mingle", "--without-gossip", "--without-heartbeat")
 """Workers here ask nothing of one another, so they need not meet before they begin."""
@@ -59,13 +54,14 @@ def worker(children: int, alone: bool, judges: bool, threads: int | None, lifeli
     import os
 
     from counterfoil_worker.celery import leash_children, make_app
+    from counterfoil_worker.cli.judges import require_verifiers
     from counterfoil_worker.lifeline import stop_with_starter
     from counterfoil_worker.settings import Settings
 
     _require_one_kind(alone=alone, judges=judges, threads=threads)
     settings = Settings.from_env(os.environ)
     if judges:
-        _require_verifiers(settings)
+        require_verifiers(settings)
     if lifeline:
         stop_with_starter()
     leash_children()
@@ -91,21 +87,6 @@ def _require_one_kind(*, alone: bool, judges: bool, threads: int | None) -> None
         raise click.UsageError("--alone and --judge are two workers: start one of each")
     if threads is not None and not judges:
         raise click.UsageError("--threads is for --judge: give that too, or --children instead")
-
-
-def _require_verifiers(settings: Settings) -> None:
-    """Fail now, and not in a log line an hour later, where a verifier is configured wrongly."""
-    from counterfoil_worker.cli.exits import USAGE, Failure
-    from counterfoil_worker.verifiers import Configuration, VerifierError, registry
-
-    configuration = Configuration(script=settings.verifier_script)
-    try:
-        made = [offer.make(configuration) for offer in registry().values()]
-    except VerifierError as error:
-        raise Failure(str(error), USAGE) from error
-    if not any(made):
-        every = "; ".join(f"{offer.name}: {offer.unset}" for offer in registry().values())
-        raise Failure(f"no verifier is configured, so nothing could be judged: set {every}", USAGE)
 
 
 def celery_arguments(
