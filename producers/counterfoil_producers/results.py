@@ -25,11 +25,12 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
-from counterfoil_producers.errors import ResultFormatError
+from counterfoil_producers.errors import ResultFormatError, StoreError
 from counterfoil_producers.result_stream import BEGINNING, END, Delivery, Entry, Stream
 from counterfoil_producers.store import (
     ask,
     connect,
+    read_partitions,
     results_key,
 )
 
@@ -89,7 +90,7 @@ class Results:
         url: str,
         tenant: str = "default",
         *,
-        partitions: int = 1,
+        partitions: int | None = None,
         group: str | None = None,
         consumer: str | None = None,
         after: str = BEGINNING,
@@ -99,16 +100,26 @@ class Results:
         Args:
             url: ``redis://``, ``rediss://`` or ``unix://``, with the password.
             tenant: whose results to read.
-            partitions: how many the tenant has; its operator knows.
+            partitions: how many the tenant has. Without it the store is asked, and a tenant that
+                nothing was ever done for counts as one of a single partition.
             group: read as a consumer of this group, which is made when missing.
             consumer: this consumer's name in the group; host and process when not given.
             after: where to begin: an entry id, ``BEGINNING`` or ``END``. For a group it counts
                 only when the group is made.
+
+        Raises:
+            StoreError: the store was asked and did not say.
         """
+        client = connect(url)
+        try:
+            fixed = read_partitions(client, tenant) if partitions is None else partitions
+        except StoreError:
+            client.close()
+            raise
         return cls(
-            connect(url),
+            client,
             tenant,
-            partitions=partitions,
+            partitions=1 if fixed is None else fixed,
             group=group,
             consumer=consumer,
             after=after,

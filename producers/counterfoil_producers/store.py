@@ -7,6 +7,7 @@ cluster.
 ``cf:{t}:inbox:live``      events, one field ``event``
 ``cf:{t}:inbox:backfill``  likewise, of events that nobody waits for
 ``cf:{t:p}:results``       results of partition ``p``, one field ``result``
+``cf:{t}:partitions``      how many partitions there are, once that is fixed
 =========================  =====================================================
 """
 
@@ -84,6 +85,17 @@ def inbox_key(tenant: str, lane: Lane = "live") -> str:
 def limits_key(tenant: str) -> str:
     """The hash that holds what an operator's profile says to the tenant's producers."""
     return f"cf:{{{checked_tenant(tenant)}}}:limits"
+
+
+def read_partitions(client: Client, tenant: str) -> int | None:
+    """How many partitions a tenant has; None until a profile or a dispatcher has fixed it.
+
+    Raises:
+        StoreError: as ``ask``.
+    """
+    key = f"cf:{{{checked_tenant(tenant)}}}:partitions"
+    found = ask(lambda: client.execute_command("GET", key), repeat=True)
+    return None if found is None else int(as_text(found))
 
 
 def results_key(tenant: str, partition: int) -> str:

@@ -168,11 +168,14 @@ def test_another_tenants_inbox_and_results_are_refused_in_our_words(guarded: Gua
     ):
         producer.submit(write_event())
     for group in (None, "billing"):
+        url = guarded.url(f"{OURS}-consumer")
         with (
-            Results.connect(guarded.url(f"{OURS}-consumer"), OTHER, group=group) as results,
+            Results.connect(url, OTHER, partitions=1, group=group) as results,
             pytest.raises(StoreError, match="ACL does not allow it"),
         ):
             results.read()
+        with pytest.raises(StoreError, match="ACL does not allow it"):
+            Results.connect(url, OTHER, group=group)
 
 
 def test_the_commands_work_under_the_credentials_of_their_users(

@@ -12,12 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from counterfoil_producers.client import Producer
+from counterfoil_schemas.profile import Profile
 from counterfoil_worker.cli import cli
 from counterfoil_worker.fleet import Fleet
-from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, connect
+from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisProfiles, connect
+from counterfoil_worker.ledger.redis.keys import partition_key, tenant_key
 from counterfoil_worker.ledger.redis.replies import as_int, as_names
 from counterfoil_worker.ledger.redis.store import Store
-from counterfoil_worker.ports import LIVE
+from counterfoil_worker.ports import BACKFILL, LIVE
 from counterfoil_worker.queues import WORK_QUEUE
 from counterfoil_worker.server import EmbeddedServer
 from tests.system import LENGTHS, claims_rows, clean_environ, encode, labelled, put_rules
@@ -116,6 +118,30 @@ def test_without_processes_it_says_which_to_start(doctor: Doctor) -> None:
     assert (told["dispatchers"]["status"], told["workers"]["status"]) == ("problem", "warning")
     assert told["dispatchers"]["next"] == "start `counterfoil dispatch`"
     assert "counterfoil worker --alone" in str(told["workers"]["next"])
+
+
+def test_that_nobody_asks_for_messages_while_batches_are_under_way_is_told(
+    client: Redis, doctor: Doctor
+) -> None:
+    ask(client, "ZADD", partition_key("default", 0, "leases"), 10**15, "1")
+    told = findings(doctor("--json"))["workers"]
+    assert told["status"] == "warning"
+    assert "all are busy, or none runs" in str(told["text"])
+
+
+def test_every_tenant_that_is_served_is_examined_with_the_partitions_it_has(
+    client: Redis, doctor: Doctor
+) -> None:
+    RedisProfiles(client, "bob").put(Profile(name="bob", version=1, partitions=2))
+    ask(client, "XADD", tenant_key("bob", "inbox", BACKFILL), "*", "event", "{}")
+    for served in ("*", "bob,default"):
+        told = findings(doctor("--json", COUNTERFOIL_TENANTS=served))
+        several = served != "*"
+        prefix = "bob/" if several else ""
+        assert str(told[f"{prefix}inbox.backfill"]["text"]).startswith("1 entries")
+        assert told[f"{prefix}ledger.accounts.1"]["status"] == "ok"
+        assert ("default/ledger.accounts.0" in told) == several
+        assert "default/ledger.accounts.1" not in told
 
 
 CONFIGURED = [

@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from counterfoil_producers.client import Producer
+from counterfoil_producers.errors import ResultFormatError
+from counterfoil_producers.results import Results
+from counterfoil_producers.store import results_key
 from counterfoil_worker.celery import make_dispatcher
 from counterfoil_worker.cli import cli, exits
 from counterfoil_worker.ledger.redis import RedisLedger, RedisProfiles, connect
@@ -133,3 +136,25 @@ def test_a_tenant_in_use_with_other_partitions_is_not_served(
     right = settings(url, COUNTERFOIL_TENANT="moved", COUNTERFOIL_PARTITIONS="2")
     assert make_dispatcher(right).step().answers == {"new": 1}
     client.close()
+
+
+def test_the_number_of_partitions_is_asked_of_the_store_and_another_one_is_refused(
+    url: str, tmp_path: Path
+) -> None:
+    assert run(url, "put", write_profile(tmp_path, "split", partitions=2)).exit_code == exits.OK
+    client = connect(url)
+    for part in range(2):
+        client.xadd(results_key("split", part), {"result": "{}"})
+    client.close()
+    seen: set[int] = set()
+    with Results.connect(url, "split") as results:
+        for _ in range(2):
+            with pytest.raises(ResultFormatError) as no_result:
+                results.read()
+            seen.add(no_result.value.partition)
+    assert seen == {0, 1}
+    named = ["--store", url, "--tenant", "split"]
+    assert CliRunner().invoke(cli, ["dead", *named]).exit_code == exits.OK
+    wrong = CliRunner().invoke(cli, ["dead", *named, "--partitions", "1"])
+    assert wrong.exit_code == exits.USAGE
+    assert "has 2 partitions, not 1" in wrong.output

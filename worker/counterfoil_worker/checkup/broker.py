@@ -119,20 +119,29 @@ def check_workers(broker: Broker | None, leases: int) -> Finding:
     if broker is None:
         return Finding("workers", "ok", "not seen on this broker: judge by the queues' ages")
     waiting = sum(broker.waiting.values())
-    facts: dict[str, int | str] = {"messages": waiting}
     if broker.fetching is None:
         text = f"{waiting} messages wait; who fetches is hidden, as CLIENT LIST is forbidden here"
+        advice = "ask again as a user who may: of our access lists' users, counterfoil-admin"
+        return Finding("workers", "warning", text, advice, {"messages": waiting})
+    return _check_fetching(waiting, broker.fetching, leases)
+
+
+def _check_fetching(waiting: int, fetching: int, leases: int) -> Finding:
+    """A worker that waits for a message is well; that none does may be load, or may be death."""
+    facts: dict[str, int | str] = {"messages": waiting, "fetching": fetching}
+    start = "start `counterfoil worker` and `counterfoil worker --alone`"
+    if fetching >= NEEDED:
+        return Finding("workers", "ok", f"{fetching} wait for messages", facts=facts)
+    if fetching and leases:
+        text = f"{fetching} wait for messages while {leases} batches are under way"
         return Finding("workers", "ok", text, facts=facts)
-    facts["fetching"] = broker.fetching
-    if broker.fetching >= NEEDED:
-        return Finding("workers", "ok", f"{broker.fetching} wait for messages", facts=facts)
-    if waiting and not broker.fetching and not leases:
-        text = f"{waiting} messages wait and no worker fetches them"
-        advice = "start `counterfoil worker`, and one with --alone"
-        return Finding("workers", "problem", text, advice, facts)
     if leases:
-        text = f"{broker.fetching} wait for messages while {leases} batches are under way"
-        return Finding("workers", "ok", text, facts=facts)
-    text = f"{broker.fetching} wait for messages; two are needed at least"
-    advice = "start `counterfoil worker` and `counterfoil worker --alone`"
-    return Finding("workers", "warning", text, advice, facts)
+        text = (
+            f"none waits for messages: with {leases} batches under way all are busy, or none runs"
+        )
+        return Finding("workers", "warning", text, f"ask again; if it stays so, {start}", facts)
+    if waiting and not fetching:
+        text = f"{waiting} messages wait and no worker fetches them"
+        return Finding("workers", "problem", text, start, facts)
+    text = f"{fetching} wait for messages; two are needed at least"
+    return Finding("workers", "warning", text, start, facts)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.checkup import broker, ledger, setup, store
 from counterfoil_worker.checkup.finding import Finding
 from counterfoil_worker.checkup.reader import Reader
-from counterfoil_worker.ledger.redis import connect
-from counterfoil_worker.ports import PortError, UnavailableError
+from counterfoil_worker.ledger.redis import RedisProfiles, connect, profiled_tenants
+from counterfoil_worker.ports import PortError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from redis import Redis
 
     from counterfoil_worker.settings import Settings
 
@@ -39,43 +42,65 @@ def examine(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield setup.check_pulse(settings)
     client = connect(settings.store_url, connect_s=CONNECT_S)
     try:
-        yield from _examine_store(Reader(client, settings.tenant, settings.partitions), settings)
+        yield from _examine_store(client, settings)
     finally:
         client.close()
 
 
-def _examine_store(reader: Reader, settings: Settings) -> Iterator[Finding]:
+def _examine_store(client: Redis, settings: Settings) -> Iterator[Finding]:
+    reader = Reader(client, settings.tenant, settings.partitions)
     try:
         reader.ping()
-    except UnavailableError as error:
+        tenants = _tenants(client, settings)
+    except PortError as error:
         advice = "correct it and ask again: nothing behind the store was examined"
         yield Finding("store", "problem", str(error), advice)
         return
     yield Finding("store", "ok", "reached")
-    yield from _of_the_store(reader)
-    yield from _of_the_broker(reader, settings)
-    yield from _of_the_work(reader, settings)
+    yield from _of_the_store(reader, tenants)
+    yield from _of_the_broker(reader, tenants, settings)
+    if not tenants:
+        yield Finding("tenants", "warning", "none has a profile", "`counterfoil tenant put` one")
+    for tenant in tenants:
+        for finding in _of_the_work(tenant, settings):
+            several = len(tenants) > 1
+            yield replace(finding, check=f"{tenant.tenant}/{finding.check}") if several else finding
 
 
-def _of_the_store(reader: Reader) -> Iterator[Finding]:
+def _tenants(client: Redis, settings: Settings) -> Sequence[Reader]:
+    """A reader of each tenant that dispatchers with these settings serve, as they would."""
+    names = profiled_tenants(client) if settings.serves_profiled else settings.served
+    return [
+        Reader(client, name, RedisProfiles(client, name).partitions() or settings.partitions)
+        for name in names
+    ]
+
+
+def _of_the_store(reader: Reader, tenants: Sequence[Reader]) -> Iterator[Finding]:
     for name, check in (
         ("store.version", store.check_version),
         ("store.persistence", store.check_persistence),
         ("store.memory", store.check_memory),
-        ("store.room", store.check_room),
         ("store.clock", store.check_clock),
         ("store.scripts", store.check_scripts),
     ):
         yield from _attempt(name, partial(_one, check, reader))
+    yield from _attempt(
+        "store.room", lambda: [store.check_room(reader, sum(one.events() for one in tenants))]
+    )
 
 
-def _of_the_broker(reader: Reader, settings: Settings) -> Iterator[Finding]:
+def _of_the_broker(
+    reader: Reader, tenants: Sequence[Reader], settings: Settings
+) -> Iterator[Finding]:
     failure, seen = broker.look_at_broker(settings)
     if failure is not None:
         yield failure
         return
     yield from _attempt("broker", lambda: [broker.check_broker(seen, reader, settings)])
-    yield from _attempt("workers", lambda: [broker.check_workers(seen, reader.leases())])
+    yield from _attempt(
+        "workers", lambda: [broker.check_workers(seen, sum(one.leases() for one in tenants))]
+    )
 
 
 def _of_the_work(reader: Reader, settings: Settings) -> Iterator[Finding]:
@@ -96,4 +121,5 @@ def _attempt(name: str, check: Callable[[], Sequence[Finding]]) -> Sequence[Find
     try:
         return check()
     except PortError as error:
-        return [Finding(name, "problem", f"could not be examined: {error}", "let this user see it")]
+        advice = "see whether the tenant is right, and whether this user may see it"
+        return [Finding(name, "problem", f"could not be examined: {error}", advice)]

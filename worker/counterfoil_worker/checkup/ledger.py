@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.checkup.finding import Finding, grade
-from counterfoil_worker.ports import ALONE, LIVE, CorruptError
+from counterfoil_worker.ports import ALONE, BACKFILL, LIVE, CorruptError
 from counterfoil_worker.queues import ROUTES
 from counterfoil_worker.roster import GROUP
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from counterfoil_worker.ports import Ledger
     from counterfoil_worker.settings import Settings
 
-LANES: Final = (LIVE,)
+LANES: Final = (LIVE, BACKFILL)
 """Lanes with an inbox."""
 
 SILENT_MS: Final = 10_000
@@ -100,8 +100,10 @@ def _check_inbox(reader: Reader, settings: Settings, lane: str) -> Finding:
 
 def check_dispatchers(reader: Reader) -> Finding:
     """Whether any dispatcher asks for entries; the group remembers those that are gone as well."""
-    idle = [age for lane in LANES for age in reader.dispatchers_idle_ms(lane, GROUP)]
-    alive = sum(age < SILENT_MS for age in idle)
+    lanes = [reader.dispatchers_idle_ms(lane, GROUP) for lane in LANES]
+    idle = [age for lane in lanes for age in lane]
+    # Each reads every lane, and is to be counted once.
+    alive = max(sum(age < SILENT_MS for age in lane) for lane in lanes)
     facts: dict[str, int | str] = {"alive": alive}
     if alive:
         return Finding("dispatchers", "ok", f"{alive} at work", facts=facts)
@@ -131,4 +133,5 @@ def check_dead(reader: Reader) -> Finding:
     age = max(0, reader.now_ms() - newest)
     text = f"{count} dead letters, the newest {age // 60_000} minutes old"
     status: Status = "warning" if age < RECENT_MS else "ok"
-    return Finding("dead", status, text, "read them: `counterfoil dead`", facts)
+    advice = f"read them: `counterfoil dead --tenant {reader.tenant}`"
+    return Finding("dead", status, text, advice, facts)

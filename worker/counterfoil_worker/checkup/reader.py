@@ -21,7 +21,7 @@ class Reader:
 
     def __init__(self, client: Redis, tenant: str, partitions: int) -> None:
         self._store = Store(client)
-        self._tenant = tenant
+        self.tenant = tenant
         self._partitions = partitions
         self.ledgers = tuple(RedisLedger(client, tenant, part) for part in range(partitions))
 
@@ -52,35 +52,35 @@ class Reader:
 
     def events(self) -> int:
         """Events that are remembered, over all partitions."""
-        keys = (partition_key(self._tenant, part, "marked") for part in range(self._partitions))
+        keys = (partition_key(self.tenant, part, "marked") for part in range(self._partitions))
         return sum(as_int(self._store.ask(("ZCARD", key))) for key in keys)
 
     def leases(self) -> int:
         """Leases that were not given back or taken back yet, over all partitions."""
-        keys = (partition_key(self._tenant, part, "leases") for part in range(self._partitions))
+        keys = (partition_key(self.tenant, part, "leases") for part in range(self._partitions))
         return sum(as_int(self._store.ask(("ZCARD", key))) for key in keys)
 
     def dead(self) -> tuple[int, int | None]:
         """How many dead letters there are, and the time of the newest in ms."""
         count, newest = 0, list[int]()
         for part in range(self._partitions):
-            key = partition_key(self._tenant, part, "dead")
+            key = partition_key(self.tenant, part, "dead")
             count += as_int(self._store.ask(("XLEN", key)))
             newest += _times(self._store.ask(("XREVRANGE", key, "+", "-", "COUNT", 1)))
         return count, max(newest, default=None)
 
     def inbox_length(self, lane: str) -> int:
         """Entries of an inbox that are not settled."""
-        return as_int(self._store.ask(("XLEN", tenant_key(self._tenant, "inbox", lane))))
+        return as_int(self._store.ask(("XLEN", tenant_key(self.tenant, "inbox", lane))))
 
     def inbox_oldest_ms(self, lane: str) -> int | None:
         """When the oldest of them was written."""
-        key = tenant_key(self._tenant, "inbox", lane)
+        key = tenant_key(self.tenant, "inbox", lane)
         return min(_times(self._store.ask(("XRANGE", key, "-", "+", "COUNT", 1))), default=None)
 
     def inbox_pending(self, lane: str, group: str) -> tuple[int, int]:
         """Entries in a dispatcher's hands, and for how many ms the oldest of them has been."""
-        key = tenant_key(self._tenant, "inbox", lane)
+        key = tenant_key(self.tenant, "inbox", lane)
         summary = as_names(self._store.ask(("XPENDING", key, group)))
         # As bytes, so that the client leaves the answer alone: it knows the short form only.
         first = self._store.ask((b"XPENDING", key, group, "-", "+", 1))
@@ -90,7 +90,7 @@ class Reader:
 
     def dispatchers_idle_ms(self, lane: str, group: str) -> list[int]:
         """For each reader that the inbox's group knows: how long ago it last asked."""
-        key = tenant_key(self._tenant, "inbox", lane)
+        key = tenant_key(self.tenant, "inbox", lane)
         try:
             found = as_list(self._store.ask(("XINFO CONSUMERS", key, group)))
         except UnavailableError as error:

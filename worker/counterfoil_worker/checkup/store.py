@@ -87,9 +87,9 @@ def check_memory(reader: Reader) -> Finding:
     return Finding("store.memory", status, text, advice, facts)
 
 
-def check_room(reader: Reader) -> Finding:
-    """How many more events fit."""
-    info, events = reader.info("memory"), reader.events()
+def check_room(reader: Reader, events: int) -> Finding:
+    """How many more events fit, after those that are remembered."""
+    info = reader.info("memory")
     used, most = int(info["used_memory"]), int(info.get("maxmemory", "0"))
     measured = events >= MEASURED_EVENTS
     cost = used // events if measured else SMALL_EVENT_BYTES

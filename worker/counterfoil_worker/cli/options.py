@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
 import click
@@ -52,20 +53,39 @@ _partitions = click.option(
     "--partitions",
     envvar="COUNTERFOIL_PARTITIONS",
     type=click.IntRange(1, 1_024),
-    default=1,
-    show_default=True,
     metavar="N",
-    help="How many partitions the tenant has.",
+    help="How many partitions the tenant has. Default: as the store says.",
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tenancy:
     """A tenant in a store: where it is, and what can be opened there."""
 
     url: str
     tenant: str
-    partitions: int
+    named: int | None = None
+    """The number of partitions that the command line says."""
+
+    @cached_property
+    def partitions(self) -> int:
+        """How many there are.
+
+        Raises:
+            StoreError: the store did not say.
+            Failure: another number was named, by which a part of the tenant would go unseen.
+        """
+        from counterfoil_producers.store import connect, read_partitions
+
+        client = _until_the_end(connect(self.url))
+        fixed = read_partitions(client, self.tenant) or self.named or 1
+        if self.named not in {None, fixed}:
+            raise Failure(
+                f"tenant {self.tenant} has {fixed} partitions, not {self.named}: leave"
+                " --partitions (COUNTERFOIL_PARTITIONS) out, and the store is asked",
+                USAGE,
+            )
+        return fixed
 
     def objects(self) -> ObjectStore:
         """The tenant's contracts, policies and evidence."""
@@ -179,7 +199,7 @@ def named_store(command: Callable[Concatenate[Callable[[str], Tenancy], P], T]) 
     @functools.wraps(command)
     def opened(*args: P.args, **kwargs: P.kwargs) -> T:
         url = kwargs.pop("url")
-        return command(lambda tenant: _tenancy(url, tenant, 1), *args, **kwargs)
+        return command(lambda tenant: _tenancy(url, tenant, None), *args, **kwargs)
 
     return opened
 
@@ -193,7 +213,7 @@ def _tenancy(url: object, tenant: object, partitions: object) -> Tenancy:
         )
     _check_url(url)
     _check_tenant(str(tenant))
-    return Tenancy(url, str(tenant), int(str(partitions)))
+    return Tenancy(url, str(tenant), partitions if isinstance(partitions, int) else None)
 
 
 def _check_url(url: str) -> None:

@@ -67,7 +67,8 @@ def submit(
         for event, entry_id in zip(events, entries, strict=True):
             write_json({"where": event.where, "entry_id": entry_id})
     else:
-        say(f"{len(entries)} submitted; their results: counterfoil results --follow")
+        named = "" if tenancy.tenant == "default" else f" --tenant {tenancy.tenant}"
+        say(f"{len(entries)} submitted; their results: counterfoil results --follow{named}")
     return exits.OK
 
 
@@ -96,8 +97,10 @@ def _submit_and_wait(
     from counterfoil_worker.cli.answers import worst, write_answers, write_answers_json
     from counterfoil_worker.cli.waiting import Waiting
 
+    # First of all: a user who may not read results learns it before anything is sent.
+    ledgers = tenancy.ledgers()
     entries = producer.submit_many(event.body for event in events)
-    waiting = Waiting(tenancy, entries[0])
+    waiting = Waiting(tenancy, ledgers, entries[0])
     answers: list[Answer] = []
     for answer in waiting.answers(events, seconds):
         answers.append(answer)

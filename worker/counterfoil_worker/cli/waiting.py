@@ -54,13 +54,13 @@ class _Sent:
 class Waiting:
     """Reads what became of events that were just submitted."""
 
-    def __init__(self, tenancy: Tenancy, first_entry: str) -> None:
-        """``first_entry`` is the inbox entry of the first of them: nothing before it matters."""
+    def __init__(self, tenancy: Tenancy, ledgers: Sequence[Ledger], first_entry: str) -> None:
+        """``first_entry`` is the inbox entry of the first event: nothing before it matters."""
         # Some time before it, because the streams may be on servers with clocks of their own. An
         # older result of the same event is its result all the same.
         after = str(max(0, entry_key(first_entry)[0] - CLOCKS_APART_MS))
         self._tenancy = tenancy
-        self._ledgers = tenancy.ledgers()
+        self._ledgers = ledgers
         self._results = tenancy.results(after=after)
         self._dead = [after] * len(self._ledgers)
 
@@ -91,7 +91,7 @@ class Waiting:
             id=event_id,
             eid=digest_of([tenant, source, event_id]),
             digest=_digest(value, tenant),
-            partition=partition_of(tenant, source, event_id, self._tenancy.partitions),
+            partition=partition_of(tenant, source, event_id, len(self._ledgers)),
         )
 
     def _arrived(

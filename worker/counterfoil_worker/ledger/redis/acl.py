@@ -32,6 +32,7 @@ PRODUCER: Final = (*CONNECT, "+xadd", "+xlen", "+hget", "+evalsha")
 
 CONSUMER: Final = (
     *CONNECT,
+    "+get",
     "+xread",
     "+xrange",
     "+xrevrange",
@@ -45,7 +46,7 @@ CONSUMER: Final = (
     "+xinfo|groups",
     "+xinfo|consumers",
 )
-"""Reading, alone or in a group. Nothing adds, trims or deletes."""
+"""Reading, alone or in a group, and the number of partitions. Nothing adds, trims or deletes."""
 
 TRUSTED: Final = (
     "+@read",
@@ -63,6 +64,9 @@ TRUSTED: Final = (
     "+info",
 )
 """What the ledger's scripts call, and the commands around them. Neither key names nor flushes."""
+
+FORGETTING: Final = ("+bgrewriteaof",)
+"""What was erased stays in the append-only file until that is written anew."""
 
 BROKER_KEYS: Final = ("~counterfoil.*", "~_kombu.*", "~unacked*")
 """Celery's queues of ours, their bindings, and what kombu keeps of messages under way."""
@@ -100,7 +104,7 @@ def users(grants: Sequence[Grant]) -> Mapping[str, tuple[str, ...]]:
     everything = tuple(rule for grant in grants for rule in _all_keys(grant))
     found: dict[str, tuple[str, ...]] = {
         ADMIN: ("~*", "&*", "+@all"),
-        OPERATOR: (*everything, f"~{TENANTS_KEY}", *TRUSTED),
+        OPERATOR: (*everything, f"~{TENANTS_KEY}", *TRUSTED, *FORGETTING),
         FLEET: (*everything, f"%R~{TENANTS_KEY}", *BROKER_KEYS, *TRUSTED, *BROKER_COMMANDS),
     }
     for grant in grants:
@@ -131,5 +135,6 @@ def _inbox_keys(grant: Grant) -> Iterator[str]:
 
 
 def _result_keys(grant: Grant) -> Iterator[str]:
+    yield f"%R~{tenant_key(grant.tenant, 'partitions')}"
     for number in range(grant.partitions):
         yield f"~{partition_key(grant.tenant, number, 'results')}"
