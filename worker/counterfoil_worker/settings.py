@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "COUNTERFOIL_"
 
-FOREIGN: Final = frozenset(("COUNTERFOIL_TEST_DATA",))
-"""Variables with our prefix that are not settings: the folder of the tests' third-party data."""
+SETTINGS_FILE: Final = "COUNTERFOIL_SETTINGS_FILE"
+"""Names a file of settings; it is read by the command line."""
+
+FOREIGN: Final = frozenset((SETTINGS_FILE, "COUNTERFOIL_TEST_DATA"))
+"""Variables with our prefix that are not settings; one is the folder of tests' foreign data."""
 
 SECOND: Final = 1_000
 MINUTE: Final = 60 * SECOND
@@ -279,7 +282,7 @@ class Settings:
         """
         known = {_variable(one.name): one for one in fields(cls)}
         ours = {name: text for name, text in environ.items() if name.startswith(PREFIX)}
-        _refuse_unknown(ours.keys() - known.keys() - FOREIGN, known)
+        refuse_unknown(ours.keys() - known.keys() - FOREIGN, known)
         values = {one.name: _read(one, ours[name]) for name, one in known.items() if name in ours}
         return cls(**values)  # type: ignore[arg-type]  # checked one by one by `_read`
 
@@ -335,7 +338,8 @@ def _read(known: Field[object], text: str) -> int | str:
     return int(text)
 
 
-def _refuse_unknown(unknown: Iterable[str], known: Iterable[str]) -> None:
+def refuse_unknown(unknown: Iterable[str], known: Iterable[str]) -> None:
+    """Raise ``SettingsError`` when there is an unknown name, with the known one that is nearest."""
     for name in sorted(unknown):
         near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
         hint = f"did you mean {near[0]}?" if near else "remove it"

@@ -150,9 +150,24 @@ def _report(error: Exception) -> int:
     ),
 )
 @click.version_option(None, "-V", "--version", package_name="counterfoil", prog_name="counterfoil")
-def cli() -> None:
+@click.option(
+    "--settings",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar="COUNTERFOIL_SETTINGS_FILE",
+    metavar="FILE",
+    help="A TOML file of settings; COUNTERFOIL_* variables go before it. Default: "
+    "COUNTERFOIL_SETTINGS_FILE.",
+)
+def cli(settings: Path | None) -> None:
     """Check what language models wrote, after the fact, and keep a receipt of each check.
 
     Exit codes: 0 fine or accepted, 1 not accepted, 2 malformed or blocked, 3 infrastructure,
     64 usage.
     """
+    if settings is None:
+        return
+    from counterfoil_worker.settings_file import read_settings_file
+
+    # For the options of commands, which have defaults there, and for the processes of `up`.
+    for name, text in read_settings_file(settings).items():
+        os.environ.setdefault(name, text)
