@@ -144,6 +144,25 @@ def test_every_tenant_that_is_served_is_examined_with_the_partitions_it_has(
         assert "default/ledger.accounts.1" not in told
 
 
+def test_whose_rights_are_used_is_told(
+    server: EmbeddedServer, client: Redis, doctor: Doctor
+) -> None:
+    assert findings(doctor("--json"))["store.access"]["facts"] == {"user": "default"}
+    ask(client, "ACL SETUSER", "fleet", "on", ">word", "~*", "+@all", "-acl")
+    url = server.url(0)
+    bounded = url.replace(url[url.index(":") + 3 : url.index("@")], "fleet:word")
+    told = findings(doctor("--json", "--store", bounded))["store.access"]
+    assert (told["status"], told["text"]) == ("ok", "as a user that an access list bounds")
+    ask(client, "ACL SETUSER", "fleet", "+acl|whoami")
+    told = findings(doctor("--json", "--store", bounded))["store.access"]
+    assert told["text"] == "as user fleet"
+    ask(client, "ACL SETUSER", "default", "nopass")
+    anybody = url.replace(url[url.index(":") + 3 : url.index("@") + 1], "")
+    told = findings(doctor("--json", "--store", anybody))["store.access"]
+    assert told["status"] == "warning"
+    assert "whoever reaches the store" in str(told["text"])
+
+
 CONFIGURED = [
     pytest.param({"appendonly": "no"}, "store.persistence", "problem", id="no append-only file"),
     pytest.param({"appendfsync": "no"}, "store.persistence", "warning", id="never flushed"),

@@ -282,7 +282,9 @@ def test_an_entry_that_is_no_result_is_named_once_and_nothing_is_skipped(
 
 def test_reading_without_a_store_says_so(tenant: str) -> None:
     with (
-        Results.connect("redis://127.0.0.1:1", tenant) as results,
+        Results.connect("redis://127.0.0.1:1", tenant, partitions=1) as results,
         pytest.raises(StoreError, match="no connection to the store"),
     ):
         results.read()
+    with pytest.raises(StoreError, match="no connection to the store"):
+        Results.connect("redis://127.0.0.1:1", tenant)

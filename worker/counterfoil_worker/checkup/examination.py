@@ -79,6 +79,7 @@ def _tenants(client: Redis, settings: Settings) -> Sequence[Reader]:
 def _of_the_store(reader: Reader, tenants: Sequence[Reader]) -> Iterator[Finding]:
     for name, check in (
         ("store.version", store.check_version),
+        ("store.access", store.check_access),
         ("store.persistence", store.check_persistence),
         ("store.memory", store.check_memory),
         ("store.clock", store.check_clock),

@@ -41,6 +41,19 @@ class Reader:
             self.ping()
             return None
 
+    def user(self) -> str | None:
+        """Who we are to the store; None where asking is forbidden."""
+        try:
+            return _text(self._store.ask(("ACL WHOAMI",)))
+        except UnavailableError:
+            self.ping()
+            return None
+
+    def is_open(self) -> bool:
+        """Whether the user ``default`` needs no password. Only a user of all rights may ask."""
+        flags = as_names(self._store.ask(("ACL GETUSER", "default")))["flags"]
+        return "nopass" in map(_text, as_list(flags))
+
     def now_ms(self) -> int:
         """The server's clock."""
         seconds, micros = as_list(self._store.ask(("TIME",)))

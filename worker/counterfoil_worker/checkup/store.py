@@ -66,6 +66,22 @@ def check_persistence(reader: Reader) -> Finding:
     return Finding("store.persistence", status, text, advice, {"appendfsync": fsync})
 
 
+def check_access(reader: Reader) -> Finding:
+    """As whom we come, and whether one credential opens everything."""
+    name = reader.user()
+    if name is None:
+        return Finding("store.access", "ok", "as a user that an access list bounds")
+    if name != "default":
+        return Finding("store.access", "ok", f"as user {name}", facts={"user": name})
+    facts: dict[str, int | str] = {"user": name}
+    if reader.is_open():
+        text = "no password is needed: whoever reaches the store may change the ledger"
+        advice = "set a password, or users for each role: `counterfoil tenant acl`"
+        return Finding("store.access", "warning", text, advice, facts)
+    text = "as user default: its password opens everything (`counterfoil tenant acl` parts roles)"
+    return Finding("store.access", "ok", text, facts=facts)
+
+
 def check_memory(reader: Reader) -> Finding:
     """Nothing may be evicted, and there must be room."""
     info = reader.info("memory")

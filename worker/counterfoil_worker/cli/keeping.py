@@ -76,7 +76,9 @@ def keep_up(choices: Choices) -> None:
 
 def _keep_with_store(choices: Choices, stop: Stop) -> None:
     # Before the store: a wrong setting is told at once. The addresses are not known yet.
-    logs.configure(Settings.from_env({**os.environ, STORE_URL: "redis://127.0.0.1/0"}).log_level)
+    settings = Settings.from_env({**os.environ, STORE_URL: "redis://127.0.0.1/0"})
+    has_verifiers(settings)
+    logs.configure(settings.log_level)
     directory = choices.data or DEFAULT_DATA
     default = " (the default: choose another by --data)" if choices.data is None else ""
     say(f"store: its data is kept in {directory}{default}")
