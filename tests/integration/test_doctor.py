@@ -106,6 +106,7 @@ def test_with_everything_at_work_all_is_well(
         assert "about the last second of what was" in str(told["store.persistence"]["text"])
         assert told["workers"]["facts"] == {"fetching": 2, "messages": 0}
         assert told["dispatchers"]["facts"] == {"alive": 1}
+        assert str(told["store.room"]["text"]).startswith("40 events are remembered")
         text = doctor()
         assert text.exit_code == 0
         assert "ok       ledger.accounts.0    40 received = 40 admitted" in text.stdout

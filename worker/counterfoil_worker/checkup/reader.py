@@ -64,8 +64,9 @@ class Reader:
         self._store.ask(("SCRIPT LOAD", text))
 
     def events(self) -> int:
-        """Events that are remembered, over all partitions."""
-        keys = (partition_key(self.tenant, part, "marked") for part in range(self._partitions))
+        """Events that are remembered, with bodies or by markers alone, over all partitions."""
+        parts = range(self._partitions)
+        keys = (partition_key(self.tenant, p, name) for p in parts for name in ("kept", "marked"))
         return sum(as_int(self._store.ask(("ZCARD", key))) for key in keys)
 
     def leases(self) -> int:
