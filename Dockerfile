@@ -20,7 +20,9 @@ RUN pip install --no-build-isolation --no-deps . \
     && python -m compileall -q /opt/counterfoil
 
 FROM python:${PYTHON}
-RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin counterfoil
+# A new volume on /access takes its owner from here.
+RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin counterfoil \
+    && install --directory --owner 10001 --group 10001 --mode 0755 /access
 COPY --from=build /opt/counterfoil /opt/counterfoil
 # Nothing writes but the pulse, so the root may be read-only with a tmpfs on /tmp.
 ENV PATH=/opt/counterfoil/bin:$PATH \

@@ -16,7 +16,14 @@ from counterfoil_producers.results import Results
 from counterfoil_schemas.profile import Profile
 from counterfoil_worker.cli import cli, exits
 from counterfoil_worker.fleet import Fleet
-from counterfoil_worker.ledger.redis import RedisObjects, RedisProfiles, connect
+from counterfoil_worker.ledger.redis import (
+    RedisAttendance,
+    RedisObjects,
+    RedisProfiles,
+    connect,
+)
+from counterfoil_worker.ports import UnavailableError
+from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, WORK_QUEUE
 from tests.acl.conftest import OTHER, OURS, PARTITIONS
 from tests.house import CONTRACT, POLICY, write_event
 from tests.system import LENGTHS
@@ -93,6 +100,16 @@ def test_the_whole_way_under_four_credentials(guarded: Guarded, tmp_path: Path) 
         for tenant in (OURS, OTHER):
             with Producer.connect(guarded.url(f"{tenant}-producer"), tenant) as producer:
                 producer.submit_many(write_event(f"gen-{number}") for number in range(6))
+        # Workers sign as the fleet, and operators may see it.
+        client = connect(guarded.url("counterfoil-operator"))
+        attendance = RedisAttendance(client)
+        signed = time.monotonic() + 60
+        while set(attendance.present()) != {FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE}:
+            assert time.monotonic() < signed, attendance.present()
+            time.sleep(0.1)
+        with pytest.raises(UnavailableError, match="access list forbids"):
+            attendance.sign("nobody", [WORK_QUEUE])
+        client.close()
         found = {OURS: set[str](), OTHER: set[str]()}
         deadline = time.monotonic() + 60
         while min(map(len, found.values())) < 6:

@@ -30,6 +30,7 @@ FOREIGN = (
     f"cf:{{{OTHER}:0}}:acct",
     f"cf:{{{OTHER}}}:profile",
     "cf:tenants",
+    "cf:workers",
     "counterfoil.work",
     "unacked",
     "anything",

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -23,8 +25,11 @@ from typing import TYPE_CHECKING, Final
 import pytest
 import yaml
 from compose_spec import PyCompose
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_validator
 
+from counterfoil_worker.ledger.redis import connect
+from counterfoil_worker.ledger.redis.store import Store
+from counterfoil_worker.ports import UnavailableError
 from counterfoil_worker.server import find_server
 from tests.system import EXPECTED, Outside, claims_rows, encode, labelled, put_rules
 
@@ -36,12 +41,11 @@ pytestmark = pytest.mark.faults
 PROJECT = Path(__file__).parents[2]
 TEXT = (PROJECT / "compose.yaml").read_text("utf-8")
 SECONDS = 60
-PASSWORD = "letters4digits"
-PROCESSES = ("dispatcher", "worker", "alone")
+PROCESSES = ("dispatcher", "worker", "alone", "judge")
+TOOLS = ("access", "doctor", "passwords")
+"""Services that end by themselves, so that nobody asks after their health."""
 
-VARIABLE: Final = re.compile(
-    r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::(?P<kind>[-?])(?P<word>[^}]*))?\})"
-)
+VARIABLE: Final = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<name>\w+)(?::-(?P<word>[^}]*))?\})")
 """The forms of interpolation that compose.yaml uses."""
 
 
@@ -67,7 +71,8 @@ class Service(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     command: list[str]
-    environment: dict[str, str]
+    entrypoint: list[str] = ["counterfoil"]
+    environment: dict[str, str] = {}
     healthcheck: Check
     deploy: Deploy
     user: str
@@ -77,6 +82,12 @@ class Service(BaseModel):
     restart: str
     stop_grace_period: str = ""
 
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split(cls, command: object) -> object:
+        """A text is taken apart as a shell would, with no shell."""
+        return shlex.split(command) if isinstance(command, str) else command
+
 
 class Compose(BaseModel):
     model_config = ConfigDict(extra="allow")
@@ -85,15 +96,10 @@ class Compose(BaseModel):
 
 
 def interpolate(text: str, environ: Mapping[str, str]) -> str:
-    """As the specification says: ``${A:-word}``, ``${A:?error}``, ``$$``."""
+    """As the specification says: ``${A:-word}``, ``$$``."""
 
     def value(found: re.Match[str]) -> str:
-        if found["dollar"]:
-            return "$"
-        known = environ.get(found["name"], "")
-        if not known and found["kind"] == "?":
-            raise LookupError(found["word"])
-        return known or found["word"] or ""
+        return "$" if found["dollar"] else environ.get(found["name"]) or found["word"] or ""
 
     return VARIABLE.sub(value, text)
 
@@ -126,25 +132,20 @@ def test_a_file_that_does_not_is_found(right: str, wrong: str, problem: str) -> 
         parse_strictly(TEXT.replace(right, wrong))
 
 
-def test_without_a_password_nothing_starts() -> None:
-    assert read(STORE_PASSWORD=PASSWORD).services
-    with pytest.raises(LookupError, match="of letters and digits"):
-        read()
-
-
-@pytest.mark.parametrize("name", ["store", *PROCESSES, "judge", "doctor"])
+@pytest.mark.parametrize("name", ["store", *PROCESSES, *TOOLS])
 def test_each_service_is_bounded_unprivileged_and_checked(name: str) -> None:
-    service = read(STORE_PASSWORD=PASSWORD).services[name]
+    service = read().services[name]
     assert set(service.deploy.resources.limits) == {"cpus", "memory"}
     assert service.user not in {"", "0", "root", "0:0"}
     assert service.read_only
     assert service.cap_drop == ["ALL"]
     assert service.security_opt == ["no-new-privileges:true"]
     assert bool(service.healthcheck.test) != service.healthcheck.disable
-    assert service.healthcheck.disable == (name == "doctor")
+    assert service.healthcheck.disable == (name in TOOLS)
     extra = service.model_extra or {}
     # Two containers of one service may not share a name or a port of the machine.
-    assert not {"container_name", "ports", "privileged", "network_mode"} & set(extra)
+    assert not {"container_name", "ports", "privileged"} & set(extra)
+    assert extra.get("network_mode", "none") == "none"
 
 
 # --- the commands, as processes ------------------------------------------------------------------
@@ -166,14 +167,16 @@ class Machine:
 
     def environ(self, name: str) -> dict[str, str]:
         own = {k: self._here(name, v) for k, v in self.services[name].environment.items()}
+        if name == "judge":  # which counterfoil.env would say
+            own["COUNTERFOIL_VERIFIER_SCRIPT"] = str(self.folder / "script.json")
         return {"PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}", **own}
 
     def _here(self, name: str, text: str) -> str:
         for there, here in {
-            "@store:6379": f"@127.0.0.1:{self.port}",
-            "--port 6379": f"--port {self.port} --bind 127.0.0.1",
-            "-p 6379": f"-p {self.port}",
+            "//store:6379": f"//127.0.0.1:{self.port}",
+            "6379": str(self.port),
             "/data": str(self.folder / "data"),
+            "/access": str(self.folder / "access"),
             "/tmp/pulse": str(self.folder / f"{name}.pulse"),  # noqa: S108  (the file's own path)
         }.items():
             text = text.replace(there, here)
@@ -181,7 +184,7 @@ class Machine:
 
     def start(self, name: str) -> None:
         service = self.services[name]
-        entry = [] if name == "store" else ["counterfoil"]
+        entry = [] if name == "store" else service.entrypoint
         with (self.folder / f"{name}.log").open("ab") as log:
             self.running[name] = subprocess.Popen(
                 [*entry, *self.words(name, service.command)],
@@ -200,6 +203,13 @@ class Machine:
         )
         return done.returncode == 0
 
+    def run(self, name: str) -> subprocess.CompletedProcess[str]:
+        """One of the tools, to its end."""
+        service = self.services[name]
+        command = [*service.entrypoint, *self.words(name, service.command)]
+        environ = self.environ(name)
+        return subprocess.run(command, env=environ, check=False, capture_output=True, text=True)
+
     def stop(self, name: str) -> int:
         process = self.running.pop(name)
         process.terminate()
@@ -212,12 +222,13 @@ class Machine:
 
 
 CLIENT = """#!{python}
-# Stands for valkey-cli, of which only `-p PORT ping` with REDISCLI_AUTH is used.
+# Stands for valkey-cli, of which only `-p PORT --user USER ping` with REDISCLI_AUTH is used.
 import os, sys
 from redis import Redis
-_, option, port, command = sys.argv
-assert (option, command) == ("-p", "ping")
-print("PONG" if Redis(port=int(port), password=os.environ["REDISCLI_AUTH"]).ping() else "")
+_, option, port, named, user, command = sys.argv
+assert (option, named, command) == ("-p", "--user", "ping")
+client = Redis(port=int(port), username=user, password=os.environ["REDISCLI_AUTH"])
+print("PONG" if client.ping() else "")
 """
 
 
@@ -226,6 +237,8 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     programs = tmp_path / "bin"
     programs.mkdir()
     (tmp_path / "data").mkdir()
+    (tmp_path / "access").mkdir()
+    (tmp_path / "script.json").write_text('{"lines": [], "otherwise": "exact"}')
     (programs / "valkey-server").symlink_to(find_server())
     (programs / "counterfoil").symlink_to(Path(sys.executable).with_name("counterfoil"))
     (programs / "valkey-cli").write_text(CLIENT.format(python=sys.executable))
@@ -233,7 +246,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
-    machine = Machine(tmp_path, port, read(STORE_PASSWORD=PASSWORD).services)
+    machine = Machine(tmp_path, port, read().services)
     try:
         yield machine
     finally:
@@ -250,19 +263,28 @@ def await_until(holds: Callable[[], bool]) -> None:
 def test_every_services_command_runs_with_its_environment_and_its_health_check_tells(
     machine: Machine,
 ) -> None:
+    assert not machine.is_healthy("store")
+    made = [machine.run("access") for _ in range(2)]
+    assert [done.returncode for done in made] == [0, 0], made
+    words = dict(line.split() for line in machine.run("passwords").stdout.splitlines())
     for name in ("store", *PROCESSES):
         assert not machine.is_healthy(name)
         machine.start(name)
         await_until(lambda name=name: machine.is_healthy(name))  # type: ignore[misc]
-    url = machine.environ("dispatcher")["COUNTERFOIL_STORE_URL"]
-    system = Outside(url)
+    system = Outside(
+        f"redis://counterfoil-admin:{words['counterfoil-admin']}@127.0.0.1:{machine.port}/0"
+    )
     rows = claims_rows(40)
     put_rules(system.client)
     system.submit(encode(labelled(rows)))
     system.finish(len(rows))
     found = {name: (o.outcome, o.codes) for name, o in system.outcomes().items()}
     assert found == {row["id"]: EXPECTED[row["label"]] for row in rows}
-    await_until(lambda: run_doctor(machine) == 0)
+    await_until(lambda: machine.run("doctor").returncode == 0)
+    told = machine.run("doctor").stdout
+    assert "as user counterfoil-admin" in told
+    assert "1 judge batches, 1 judge lost runs alone" in told
+    assert "1 ask verifiers" in told
     system.close()
     # A loop that stands still is unhealthy, though its process is there.
     silent = machine.folder / "worker.pulse"
@@ -271,17 +293,29 @@ def test_every_services_command_runs_with_its_environment_and_its_health_check_t
     assert not machine.is_healthy("worker")
     os.kill(machine.running["worker"].pid, signal.SIGCONT)
     await_until(lambda: machine.is_healthy("worker"))
-    assert [machine.stop(name) for name in (*PROCESSES, "store")] == [0, 0, 0, 0]
-    assert PASSWORD not in "".join(path.read_text() for path in machine.folder.glob("*.log"))
+    assert [machine.stop(name) for name in (*PROCESSES, "store")] == [0, 0, 0, 0, 0]
+    logs = "".join(path.read_text() for path in machine.folder.glob("*.log"))
+    assert not [word for word in words.values() if word in logs]
 
 
-def run_doctor(machine: Machine) -> int:
-    command = ["counterfoil", *machine.words("doctor", machine.services["doctor"].command)]
-    done = subprocess.run(
-        command, env=machine.environ("doctor"), check=False, capture_output=True, text=True
-    )
-    assert "store.scripts" in done.stdout, done
-    return done.returncode
+def test_the_store_lets_nobody_in_without_a_password(machine: Machine) -> None:
+    assert machine.run("access").returncode == 0
+    machine.start("store")
+    await_until(lambda: machine.is_healthy("store"))
+    stranger = connect(f"redis://127.0.0.1:{machine.port}/0")
+    with stranger, pytest.raises(UnavailableError):
+        Store(stranger).ask(("PING",))
+    (machine.folder / "access" / "passwords").write_text("counterfoil-admin guessed-by-somebody")
+    assert not machine.is_healthy("store")
+
+
+def test_the_store_reads_its_list_as_a_member_of_the_files_group(machine: Machine) -> None:
+    assert machine.run("access").returncode == 0
+    extra = read().services["store"].model_extra or {}
+    assert extra["group_add"] == [read().services["access"].user.partition(":")[2]]
+    for path in (machine.folder / "access").rglob("*"):
+        if path.is_file():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o640, path
 
 
 # --- the image -----------------------------------------------------------------------------------

@@ -15,12 +15,19 @@ from counterfoil_producers.client import Producer
 from counterfoil_schemas.profile import Profile
 from counterfoil_worker.cli import cli
 from counterfoil_worker.fleet import Fleet
-from counterfoil_worker.ledger.redis import RedisInbox, RedisLedger, RedisProfiles, connect
-from counterfoil_worker.ledger.redis.keys import partition_key, tenant_key
+from counterfoil_worker.ledger.redis import (
+    RedisAttendance,
+    RedisInbox,
+    RedisLedger,
+    RedisProfiles,
+    connect,
+)
+from counterfoil_worker.ledger.redis.attendance import SILENT_MS
+from counterfoil_worker.ledger.redis.keys import WORKERS_KEY, partition_key, tenant_key
 from counterfoil_worker.ledger.redis.replies import as_int, as_names
 from counterfoil_worker.ledger.redis.store import Store
 from counterfoil_worker.ports import BACKFILL, LIVE
-from counterfoil_worker.queues import WORK_QUEUE
+from counterfoil_worker.queues import ALONE_QUEUE, JUDGE_QUEUE, WORK_QUEUE
 from counterfoil_worker.server import EmbeddedServer
 from tests.system import LENGTHS, claims_rows, clean_environ, encode, labelled, put_rules
 
@@ -104,7 +111,9 @@ def test_with_everything_at_work_all_is_well(
         assert result.exit_code == 0
         assert len(told) >= 17
         assert "about the last second of what was" in str(told["store.persistence"]["text"])
-        assert told["workers"]["facts"] == {"fetching": 2, "messages": 0}
+        assert told["workers"]["facts"] == {"work": 1, "alone": 1}
+        assert told["workers.judge"]["text"] == "none, and nothing waits for one"
+        assert told["broker"]["facts"] == {"messages": 0}
         assert told["dispatchers"]["facts"] == {"alive": 1}
         assert str(told["store.room"]["text"]).startswith("40 events are remembered")
         text = doctor()
@@ -116,18 +125,69 @@ def test_without_processes_it_says_which_to_start(doctor: Doctor) -> None:
     result = doctor("--json")
     told = findings(result)
     assert result.exit_code == 3
-    assert (told["dispatchers"]["status"], told["workers"]["status"]) == ("problem", "warning")
+    assert (told["dispatchers"]["status"], told["workers"]["status"]) == ("problem", "problem")
     assert told["dispatchers"]["next"] == "start `counterfoil dispatch`"
     assert "counterfoil worker --alone" in str(told["workers"]["next"])
 
 
-def test_that_nobody_asks_for_messages_while_batches_are_under_way_is_told(
+WORK, ALONE, JUDGE = ("counterfoil.follow", WORK_QUEUE), (ALONE_QUEUE,), (JUDGE_QUEUE,)
+
+
+def test_a_worker_counts_by_its_last_sign_also_while_it_is_busy(
     client: Redis, doctor: Doctor
 ) -> None:
-    ask(client, "ZADD", partition_key("default", 0, "leases"), 10**15, "1")
+    attendance = RedisAttendance(client)
+    attendance.sign("a", WORK)
     told = findings(doctor("--json"))["workers"]
-    assert told["status"] == "warning"
-    assert "all are busy, or none runs" in str(told["text"])
+    assert (told["status"], told["facts"]) == ("problem", {"work": 1, "alone": 0})
+    assert (
+        told["next"] == "start `counterfoil worker --alone`: runs that were lost before wait for it"
+    )
+    attendance.sign("b", ALONE)
+    attendance.sign("b", ALONE)
+    assert findings(doctor("--json"))["workers"]["facts"] == {"work": 1, "alone": 1}
+    # Killed, so that it could not say that it leaves.
+    ask(
+        client,
+        "ZADD",
+        WORKERS_KEY,
+        int(time.time() * 1_000) - SILENT_MS - 1_000,
+        "b counterfoil.alone",
+    )
+    assert findings(doctor("--json"))["workers"]["facts"] == {"work": 1, "alone": 0}
+    attendance.leave("a", WORK)
+    assert attendance.present() == {}
+
+
+def test_what_killed_workers_left_behind_is_removed_by_the_next_sign(client: Redis) -> None:
+    ask(client, "ZADD", WORKERS_KEY, 1, "long-gone counterfoil.alone")
+    RedisAttendance(client).sign("a", WORK)
+    assert ask(client, "ZCARD", WORKERS_KEY) == 1
+
+
+def test_that_no_worker_asks_verifiers_is_told_where_it_matters(
+    client: Redis, doctor: Doctor, tmp_path: Path
+) -> None:
+    told = findings(doctor("--json"))
+    assert (told["workers.judge"]["status"], told["verifiers"]["status"]) == ("ok", "ok")
+    script = tmp_path / "script.json"
+    script.write_text('{"lines": [], "otherwise": "exact"}')
+    configured = {"COUNTERFOIL_VERIFIER_SCRIPT": str(script)}
+    told = findings(doctor("--json", **configured))
+    assert told["workers.judge"]["status"] == "warning"
+    assert told["verifiers"]["text"] == "configured: scripted@1"
+    ask(client, "ZADD", partition_key("default", 0, "ready", "judge"), 1, "r")
+    judge = findings(doctor("--json"))["workers.judge"]
+    assert judge["status"] == "problem"
+    assert "worker --judge" in str(judge["next"])
+    RedisAttendance(client).sign("a", JUDGE)
+    assert findings(doctor("--json"))["workers.judge"]["status"] == "ok"
+
+
+def test_a_verifier_that_is_configured_wrongly_is_told(doctor: Doctor) -> None:
+    told = findings(doctor("--json", COUNTERFOIL_VERIFIER_SCRIPT="/nowhere.json"))["verifiers"]
+    assert told["status"] == "problem"
+    assert "/nowhere.json" in str(told["text"])
 
 
 def test_every_tenant_that_is_served_is_examined_with_the_partitions_it_has(
@@ -250,11 +310,12 @@ def test_a_broker_in_the_ledgers_database_or_out_of_reach_is_a_problem(
     assert statuses(doctor("--json"))["broker"] == "ok"
 
 
-def test_messages_that_nobody_fetches_are_a_problem(server: EmbeddedServer, doctor: Doctor) -> None:
+def test_messages_that_nobody_fetched_yet_are_counted(
+    server: EmbeddedServer, doctor: Doctor
+) -> None:
     with connect(server.url(1)) as broker:
         ask(broker, "LPUSH", WORK_QUEUE, "{}")
-        told = findings(doctor("--json"))["workers"]
-        assert (told["status"], told["facts"]) == ("problem", {"fetching": 0, "messages": 1})
+        assert findings(doctor("--json"))["broker"]["facts"] == {"messages": 1}
 
 
 def test_where_config_is_forbidden_it_says_so(

@@ -17,7 +17,7 @@ import time
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
-from celery import Celery, bootsteps, signals
+from celery import Celery, signals
 from kombu import Queue
 
 from counterfoil_worker import logs
@@ -31,13 +31,15 @@ from counterfoil_worker.dispatcher import (
     SweepRules,
 )
 from counterfoil_worker.ledger.redis import (
+    RedisAttendance,
     RedisLedger,
     RedisObjects,
     connect,
 )
 from counterfoil_worker.library import Library
 from counterfoil_worker.lifeline import Leash
-from counterfoil_worker.pulse import BEAT_SECONDS, Pulse
+from counterfoil_worker.presence import show_presence
+from counterfoil_worker.pulse import Pulse
 from counterfoil_worker.queues import QUEUES, WORK_QUEUE
 from counterfoil_worker.roster import StoreRoster
 from counterfoil_worker.settings import Settings
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from celery.utils.dispatch import Signal
-    from celery.worker.consumer import Consumer
     from redis import Redis
 
 log: Final = logging.getLogger(__name__)
@@ -58,6 +59,8 @@ BROKER_ANSWER_S: Final = 10.0
 """Longest wait for the broker, in seconds. By default a half-open connection hangs for ever."""
 
 BROKER_CONNECT_S: Final = 3.0
+
+SIGN_ANSWER_S: Final = 1.0
 
 CHILD_START_S: Final = 60.0
 """A child that is not up after so long is killed; by default 4 s, too short on a busy machine."""
@@ -72,7 +75,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(_configuration(settings))
     open_shop = partial(_shop_of_process, settings.store_url, make_panel(settings))
     register(app, Bench(open_shop=open_shop, post=poster(app), work_ms=settings.work_ms))
-    _add_pulse(app, settings.pulse_file)
+    show_presence(app, Pulse(settings.pulse_file), partial(_attendance, settings.store_url))
     _connect(signals.setup_logging, partial(_configure_logging, settings.log_level))
     _connect(signals.worker_process_init, partial(_limit_memory, settings.child_memory_bytes))
     return app
@@ -199,6 +202,12 @@ def _rules(settings: Settings) -> Rules:
     )
 
 
+def _attendance(store_url: str) -> RedisAttendance:
+    """A connection of the main process, which a store that hangs may hold up only for moments."""
+    client = connect(store_url, answer_s=SIGN_ANSWER_S, connect_s=SIGN_ANSWER_S)
+    return RedisAttendance(client)
+
+
 class _SystemClock:
     """The machine's clock."""
 
@@ -234,25 +243,6 @@ def _connect(sent: Signal, receiver: Callable[..., None]) -> None:
     """Have a signal of Celery's call us. Signals are the process's: the last app made counts."""
     sent.disconnect(dispatch_uid=__name__)
     sent.connect(receiver, weak=False, dispatch_uid=__name__)
-
-
-def _add_pulse(app: Celery, path: str) -> None:
-    """Have a worker touch its pulse file from its main loop while it takes messages.
-
-    A step of the consumer: it begins again with every connection, whose loss clears the timers.
-    """
-    if not path:
-        return
-    pulse = Pulse(path)
-
-    class PulseStep(bootsteps.StartStopStep):
-        requires = ("celery.worker.consumer.tasks:Tasks",)
-
-        def start(self, parent: Consumer) -> None:
-            pulse.beat()
-            parent.timer.call_repeatedly(BEAT_SECONDS, pulse.beat)
-
-    app.steps["consumer"].add(PulseStep)
 
 
 def _configure_logging(level: str, **_signal: object) -> None:

@@ -1,4 +1,4 @@
-"""Findings about the broker, and about workers by what they leave there."""
+"""Findings about the broker: whether it is reached, apart from the ledger, and what waits there."""
 
 from __future__ import annotations
 
@@ -8,25 +8,18 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from kombu import Connection
 from redis import Redis
-from redis.exceptions import RedisError
 
 from counterfoil_worker.checkup.finding import Finding
-from counterfoil_worker.queues import ALONE_QUEUE, FOLLOW_QUEUE, WORK_QUEUE
+from counterfoil_worker.queues import QUEUES
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Generator, Mapping
 
     from counterfoil_worker.checkup.reader import Reader
     from counterfoil_worker.settings import Settings
 
 CONNECT_S: Final = 3
 ANSWER_S: Final = 5.0
-
-SERVED: Final = (FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE)
-"""Queues that every system needs workers on."""
-
-NEEDED: Final = 2
-"""Workers at least: one serves the first two queues, and one the third."""
 
 
 class _Pool(Protocol):
@@ -40,21 +33,15 @@ class _Client(Protocol):
 
     def info(self, section: str) -> Mapping[str, object]: ...
     def llen(self, name: str) -> int: ...
-    def client_list(self) -> Sequence[Mapping[str, str]]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """What a Redis or Valkey broker told; None for another kind of broker.
-
-    ``fetching`` counts worker processes that wait for a message there; None where the list of
-    clients is forbidden.
-    """
+    """What a Redis or Valkey broker told. ``waiting`` counts messages that nobody has fetched."""
 
     run_id: str
     database: int
-    waiting: Mapping[str, int]
-    fetching: int | None
+    waiting: int
 
 
 def look_at_broker(settings: Settings) -> tuple[Finding | None, Broker | None]:
@@ -78,22 +65,11 @@ def _connected(url: str) -> Generator[_Client | None]:
 
 
 def _look(client: _Client) -> Broker:
-    database = int(str(client.connection_pool.connection_kwargs.get("db") or 0))
     return Broker(
         run_id=str(client.info("server")["run_id"]),
-        database=database,
-        waiting={name: client.llen(name) for name in SERVED},
-        fetching=_count_fetching(client, database),
+        database=int(str(client.connection_pool.connection_kwargs.get("db") or 0)),
+        waiting=sum(client.llen(name) for name in QUEUES),
     )
-
-
-def _count_fetching(client: _Client, database: int) -> int | None:
-    """Clients that wait in the one command by which workers fetch messages."""
-    try:
-        clients = client.client_list()
-    except RedisError:
-        return None
-    return sum(one["cmd"] == "brpop" and int(one["db"]) == database for one in clients)
 
 
 def check_broker(broker: Broker | None, reader: Reader, settings: Settings) -> Finding:
@@ -106,42 +82,10 @@ def check_broker(broker: Broker | None, reader: Reader, settings: Settings) -> F
         advice = "give COUNTERFOIL_BROKER_URL another database number, or leave it empty"
         return Finding("broker", "problem", text, advice)
     where = "the ledger's server" if same else "a server of its own"
-    return Finding("broker", "ok", f"reached: database {broker.database} of {where}")
+    text = f"reached: database {broker.database} of {where}; {broker.waiting} messages wait"
+    return Finding("broker", "ok", text, facts={"messages": broker.waiting})
 
 
 def _database(settings: Settings) -> int:
     named = cast("_Client", Redis.from_url(settings.store_url))  # pyright: ignore[reportUnknownMemberType]
     return int(str(named.connection_pool.connection_kwargs.get("db") or 0))
-
-
-def check_workers(broker: Broker | None, leases: int) -> Finding:
-    """Whether workers fetch messages. They take no orders, so they are known by what they do."""
-    if broker is None:
-        return Finding("workers", "ok", "not seen on this broker: judge by the queues' ages")
-    waiting = sum(broker.waiting.values())
-    if broker.fetching is None:
-        text = f"{waiting} messages wait; who fetches is hidden, as CLIENT LIST is forbidden here"
-        advice = "ask again as a user who may: of our access lists' users, counterfoil-admin"
-        return Finding("workers", "warning", text, advice, {"messages": waiting})
-    return _check_fetching(waiting, broker.fetching, leases)
-
-
-def _check_fetching(waiting: int, fetching: int, leases: int) -> Finding:
-    """A worker that waits for a message is well; that none does may be load, or may be death."""
-    facts: dict[str, int | str] = {"messages": waiting, "fetching": fetching}
-    start = "start `counterfoil worker` and `counterfoil worker --alone`"
-    if fetching >= NEEDED:
-        return Finding("workers", "ok", f"{fetching} wait for messages", facts=facts)
-    if fetching and leases:
-        text = f"{fetching} wait for messages while {leases} batches are under way"
-        return Finding("workers", "ok", text, facts=facts)
-    if leases:
-        text = (
-            f"none waits for messages: with {leases} batches under way all are busy, or none runs"
-        )
-        return Finding("workers", "warning", text, f"ask again; if it stays so, {start}", facts)
-    if waiting and not fetching:
-        text = f"{waiting} messages wait and no worker fetches them"
-        return Finding("workers", "problem", text, start, facts)
-    text = f"{fetching} wait for messages; two are needed at least"
-    return Finding("workers", "warning", text, start, facts)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.checkup import broker, ledger, setup, store
+from counterfoil_worker.checkup import broker, ledger, setup, store, workers
 from counterfoil_worker.checkup.finding import Finding
 from counterfoil_worker.checkup.reader import Reader
 from counterfoil_worker.ledger.redis import RedisProfiles, connect, profiled_tenants
@@ -58,7 +58,8 @@ def _examine_store(client: Redis, settings: Settings) -> Iterator[Finding]:
         return
     yield Finding("store", "ok", "reached")
     yield from _of_the_store(reader, tenants)
-    yield from _of_the_broker(reader, tenants, settings)
+    yield from _of_the_broker(reader, settings)
+    yield from _of_the_workers(reader, tenants, settings)
     if not tenants:
         yield Finding("tenants", "warning", "none has a profile", "`counterfoil tenant put` one")
     for tenant in tenants:
@@ -91,17 +92,20 @@ def _of_the_store(reader: Reader, tenants: Sequence[Reader]) -> Iterator[Finding
     )
 
 
-def _of_the_broker(
-    reader: Reader, tenants: Sequence[Reader], settings: Settings
-) -> Iterator[Finding]:
+def _of_the_broker(reader: Reader, settings: Settings) -> Iterator[Finding]:
     failure, seen = broker.look_at_broker(settings)
     if failure is not None:
         yield failure
         return
     yield from _attempt("broker", lambda: [broker.check_broker(seen, reader, settings)])
-    yield from _attempt(
-        "workers", lambda: [broker.check_workers(seen, sum(one.leases() for one in tenants))]
-    )
+
+
+def _of_the_workers(
+    reader: Reader, tenants: Sequence[Reader], settings: Settings
+) -> Iterator[Finding]:
+    yield from _attempt("workers", partial(_one, workers.check_workers, reader))
+    yield workers.check_verifiers(settings)
+    yield from _attempt("workers.judge", lambda: [workers.check_judges(reader, tenants, settings)])
 
 
 def _of_the_work(reader: Reader, settings: Settings) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from counterfoil_worker.ledger.redis import RedisLedger
+from counterfoil_worker.ledger.redis import RedisAttendance, RedisLedger
 from counterfoil_worker.ledger.redis.keys import partition_key, tenant_key
 from counterfoil_worker.ledger.redis.replies import as_int, as_list, as_names
 from counterfoil_worker.ledger.redis.store import Store
@@ -21,6 +21,7 @@ class Reader:
 
     def __init__(self, client: Redis, tenant: str, partitions: int) -> None:
         self._store = Store(client)
+        self._attendance = RedisAttendance(client)
         self.tenant = tenant
         self._partitions = partitions
         self.ledgers = tuple(RedisLedger(client, tenant, part) for part in range(partitions))
@@ -58,6 +59,10 @@ class Reader:
         """The server's clock."""
         seconds, micros = as_list(self._store.ask(("TIME",)))
         return as_int(seconds) * 1_000 + as_int(micros) // 1_000
+
+    def workers(self) -> Mapping[str, int]:
+        """For each queue, how many workers of all tenants serve it now."""
+        return self._attendance.present()
 
     def load_script(self, text: str) -> None:
         """Have the server compile a script, which runs nothing."""

@@ -7,6 +7,7 @@ import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import click
 
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
     from counterfoil_worker.ledger.redis.acl import Grant
 
 OWNER_ONLY: Final = 0o600
+OWNER_AND_GROUP: Final = 0o640
 
 MIN_PASSWORD: Final = 16
 """Characters of a given password: the file holds a fast hash of it, which can be guessed at."""
 
 _NAMED: Final = re.compile(r"([a-z0-9][a-z0-9-]{0,62})(?::([1-9][0-9]{0,3}))?")
+_OF_URLS: Final = ":/?#[]@!$&'()*+,;=%"
 _LINE: Final = re.compile(r"([a-z0-9-]{1,80}) (\S+)")
 
 
@@ -32,6 +35,9 @@ _LINE: Final = re.compile(r"([a-z0-9-]{1,80}) (\S+)")
     epilog=examples(
         "counterfoil tenant acl users.acl acme bob:4 --passwords passwords.txt",
         "valkey-server --aclfile users.acl",
+        "counterfoil tenant acl users.acl acme --passwords passwords.txt"
+        " --settings users --address redis://store:6379/0",
+        "counterfoil --settings users/counterfoil-fleet.toml dispatch",
     ),
 )
 @click.argument("path", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
@@ -44,8 +50,31 @@ _LINE: Final = re.compile(r"([a-z0-9-]{1,80}) (\S+)")
     help="Take passwords from this file (a user and a password a line), make those that are"
     " missing and add them. Without it all are made and printed, once.",
 )
+@click.option(
+    "--settings",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Write USER.toml there for each user, to start its processes with: the store's address"
+    " with user and password. Needs --passwords and --address.",
+)
+@click.option("--address", metavar="URL", help="The store's address, without user and password.")
+@click.option(
+    "--group-readable",
+    is_flag=True,
+    help="Let the files' group read them too, for a store that runs as another user.",
+)
 @as_json
-def acl(path: Path, tenants: tuple[str, ...], *, secrets_path: Path | None, as_json: bool) -> int:
+def acl(
+    path: Path,
+    tenants: tuple[str, ...],
+    *,
+    secrets_path: Path | None,
+    folder: Path | None,
+    address: str | None,
+    group_readable: bool,
+    as_json: bool,
+) -> int:
     """Write an access list for the store: FILE is what Valkey and Redis 7+ call an aclfile.
 
     Name every tenant that the store serves, with the number of its partitions unless it is 1. Each
@@ -57,6 +86,11 @@ def acl(path: Path, tenants: tuple[str, ...], *, secrets_path: Path | None, as_j
     from counterfoil_worker.ledger.redis.acl import users, write_acl
 
     grants = _read_grants(tenants)
+    given = (folder is None, address is None)
+    if any(given) is not all(given) or (folder is not None and secrets_path is None):
+        raise click.UsageError("--settings, --address and --passwords: give all three")
+    place = None if address is None else _read_address(address)
+    mode = OWNER_AND_GROUP if group_readable else OWNER_ONLY
     try:
         names = list(users(grants))
     except ValueError as error:
@@ -64,8 +98,11 @@ def acl(path: Path, tenants: tuple[str, ...], *, secrets_path: Path | None, as_j
     known = {} if secrets_path is None else _read_passwords(secrets_path)
     passwords = {name: known.get(name) or secrets.token_urlsafe(32) for name in names}
     if secrets_path is not None:
-        _write(secrets_path, [f"{name} {word}" for name, word in {**known, **passwords}.items()])
-    _write(path, list(write_acl(grants, passwords.__getitem__)))
+        lines = [f"{name} {word}" for name, word in {**known, **passwords}.items()]
+        _write(secrets_path, lines, mode)
+    if folder is not None and place is not None:
+        _write_settings(folder, place, passwords, mode)
+    _write(path, list(write_acl(grants, passwords.__getitem__)), mode)
     if secrets_path is None:
         _print_once(passwords, as_json=as_json)
     elif as_json:
@@ -117,10 +154,31 @@ def _read_passwords(path: Path) -> dict[str, str]:
     return found
 
 
-def _write(path: Path, lines: Sequence[str]) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
+def _read_address(address: str) -> SplitResult:
+    """Take apart a store's address that names nobody, of the characters that URLs are made of."""
+    parts = urlsplit(address)
+    known = parts.scheme in {"redis", "rediss"} and parts.hostname and "@" not in parts.netloc
+    if not known or quote(address, safe=_OF_URLS) != address:
+        problem = "it must be redis://HOST:PORT/0 or rediss://..., without user and password"
+        raise click.BadParameter(problem, param_hint="--address")
+    return parts
+
+
+def _write_settings(
+    folder: Path, place: SplitResult, passwords: Mapping[str, str], mode: int
+) -> None:
+    """Write a settings file a user. An address in a TOML text needs no escapes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for user, word in passwords.items():
+        named = urlunsplit(place._replace(netloc=f"{user}:{quote(word, safe='')}@{place.netloc}"))
+        _write(folder / f"{user}.toml", [f'store_url = "{named}"'], mode)
+
+
+def _write(path: Path, lines: Sequence[str], mode: int) -> None:
+    """Write a file that few may read, whole or not at all."""
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    os.fchmod(handle, mode)  # whatever the umask says
     with os.fdopen(handle, "w", encoding="utf-8") as sink:
         sink.write("".join(f"{line}\n" for line in lines))
     draft.replace(path)

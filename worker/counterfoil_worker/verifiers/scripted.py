@@ -150,7 +150,7 @@ def make(configuration: Configuration) -> Scripted | None:
         first = error.errors(include_url=False, include_input=False)[0]
         place = "/".join(map(str, first["loc"])) or "the whole"
         reason = f"{place}: {first['msg']}"
-    raise VerifierError(f"the script of {NAME} cannot be used: {reason}")
+    raise VerifierError(f"{configuration.script}, the script of {NAME}, cannot be used: {reason}")
 
 
 OFFER: Final = Offer(NAME, make, "COUNTERFOIL_VERIFIER_SCRIPT, the path of its table")

@@ -6,11 +6,14 @@ import hashlib
 import json
 import stat
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from click.testing import CliRunner
 
 from counterfoil_worker.cli import cli, exits
+from counterfoil_worker.settings import Settings
+from counterfoil_worker.settings_file import read_settings_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,6 +92,60 @@ def test_consumers_get_every_partition_by_its_exact_key(tmp_path: Path) -> None:
     assert keys == ["~cf:{acme:0}:results", "~cf:{acme:1}:results"]
     keys = [word for word in lines["acme-producer"] if word.startswith("~")]
     assert keys == ["~cf:{acme}:inbox:live", "~cf:{acme}:inbox:backfill", "~cf:{acme}:limits"]
+
+
+def test_each_user_gets_a_settings_file_that_its_processes_start_with(tmp_path: Path) -> None:
+    folder, passwords = tmp_path / "users", tmp_path / "passwords"
+    passwords.write_text("acme-producer with/odd:signs@and%more\n")
+    where = ("--settings", folder, "--address", "redis://store:6379/2")
+    done = run(tmp_path / "users.acl", "acme", "--passwords", passwords, *where)
+    assert done.exit_code == exits.OK
+    assert {path.stem for path in folder.iterdir()} == set(USERS)
+    words = dict(line.split() for line in passwords.read_text().splitlines())
+    for path in folder.iterdir():
+        settings = Settings.from_env(read_settings_file(path))
+        parts = urlsplit(settings.store_url)
+        assert (parts.hostname, parts.port, parts.path) == ("store", 6379, "/2")
+        assert (parts.username, unquote(parts.password or "")) == (path.stem, words[path.stem])
+        assert urlsplit(settings.broker_url).password == parts.password
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(["--settings", "users"], id="no address"),
+        pytest.param(["--address", "redis://store:6379/0"], id="no folder"),
+        pytest.param(
+            ["--settings", "users", "--address", "redis://store:6379/0"], id="no passwords"
+        ),
+        pytest.param(
+            ["--settings", "users", "--address", "unix:///run/s", "--passwords", "words"],
+            id="no host",
+        ),
+        pytest.param(
+            ["--settings", "users", "--address", "redis://me@store/0", "--passwords", "words"],
+            id="a user",
+        ),
+        pytest.param(
+            ["--settings", "users", "--address", 'redis://a"b/0', "--passwords", "words"],
+            id="a quote",
+        ),
+    ],
+)
+def test_half_of_the_settings_options_and_addresses_of_none_are_refused(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("users.acl", "acme", *options).exit_code == exits.USAGE
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_group_may_read_only_where_that_was_asked_for(tmp_path: Path) -> None:
+    path, passwords = tmp_path / "users.acl", tmp_path / "passwords"
+    done = run(path, "acme", "--passwords", passwords, "--group-readable")
+    assert done.exit_code == exits.OK
+    assert [stat.S_IMODE(one.stat().st_mode) for one in (path, passwords)] == [0o640, 0o640]
 
 
 def _hash(password: str) -> str:

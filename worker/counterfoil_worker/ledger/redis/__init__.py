@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from counterfoil_worker.ledger.redis.attendance import RedisAttendance
 from counterfoil_worker.ledger.redis.inbox import RedisInbox
 from counterfoil_worker.ledger.redis.ledger import RedisLedger
 from counterfoil_worker.ledger.redis.objects import RedisObjects
@@ -9,6 +10,7 @@ from counterfoil_worker.ledger.redis.profiles import RedisProfiles, profiled_ten
 from counterfoil_worker.ledger.redis.store import connect, load_scripts
 
 __all__ = [
+    "RedisAttendance",
     "RedisInbox",
     "RedisLedger",
     "RedisObjects",

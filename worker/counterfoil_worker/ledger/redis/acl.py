@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.vocabulary import LANES
-from counterfoil_worker.ledger.redis.keys import TENANTS_KEY, partition_key, tenant_key
+from counterfoil_worker.ledger.redis.keys import TENANTS_KEY, WORKERS_KEY, partition_key, tenant_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -104,8 +104,21 @@ def users(grants: Sequence[Grant]) -> Mapping[str, tuple[str, ...]]:
     everything = tuple(rule for grant in grants for rule in _all_keys(grant))
     found: dict[str, tuple[str, ...]] = {
         ADMIN: ("~*", "&*", "+@all"),
-        OPERATOR: (*everything, f"~{TENANTS_KEY}", *TRUSTED, *FORGETTING),
-        FLEET: (*everything, f"%R~{TENANTS_KEY}", *BROKER_KEYS, *TRUSTED, *BROKER_COMMANDS),
+        OPERATOR: (
+            *everything,
+            f"~{TENANTS_KEY}",
+            f"%R~{WORKERS_KEY}",
+            *TRUSTED,
+            *FORGETTING,
+        ),
+        FLEET: (
+            *everything,
+            f"%R~{TENANTS_KEY}",
+            f"~{WORKERS_KEY}",
+            *BROKER_KEYS,
+            *TRUSTED,
+            *BROKER_COMMANDS,
+        ),
     }
     for grant in grants:
         found[grant.producer] = (*_inbox_keys(grant), *PRODUCER)

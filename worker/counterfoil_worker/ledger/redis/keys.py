@@ -7,6 +7,7 @@
 ``cf:{t}:profile``      digest of the profile in force; ``partitions``, how many;
                         ``limits`` (hash), what producers ask for
 ``cf:tenants``          set of tenants that have a profile
+``cf:workers``          sorted set of workers and their queues, by the time of their last sign
 ``cf:{t:p}:results``    stream of results, one field ``result``
 ``cf:{t:p}:dead``       stream of dead letters: ``code``, ``detail``, ``event``
 ``cf:{t:p}:...``        the rest of a partition: see ``lua/_common.lua``
@@ -24,7 +25,10 @@ from typing import Final
 PREFIX: Final = "cf:"
 
 TENANTS_KEY: Final = f"{PREFIX}tenants"
-"""The set of tenants that have a profile: the one key that belongs to none of them."""
+"""The set of tenants that have a profile."""
+
+WORKERS_KEY: Final = f"{PREFIX}workers"
+"""The workers of all tenants. This key and the one above belong to no tenant."""
 
 _TENANT: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
