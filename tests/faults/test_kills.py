@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.system import EXPECTED, encode, labelled, running
+from tests.system import running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
     from tests.system import Outcome, System
 
 pytestmark = pytest.mark.faults
-
-
-@pytest.fixture(scope="module")
-def payloads(rows: list[dict[str, str]]) -> list[bytes]:
-    return encode(labelled(rows))
-
-
-@pytest.fixture(scope="module")
-def quiet(
-    payloads: list[bytes], rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, Outcome]:
-    """The undisturbed run that the others are compared with."""
-    with running(tmp_path_factory.mktemp("quiet")) as system:
-        system.submit(payloads)
-        system.finish(len(payloads))
-        outcomes = system.outcomes()
-    assert {k: (o.outcome, o.codes) for k, o in outcomes.items()} == {
-        row["id"]: EXPECTED[row["label"]] for row in rows
-    }
-    return outcomes
 
 
 def _disturbed(
