@@ -65,8 +65,7 @@ def read(root: Place, index: int | None) -> Draft:
             draft.called = True
         elif kind not in ASIDE:
             draft.strange = True
-    if draft.ending == "refusal":
-        draft.add_refusal(root.member("stop_details").member("explanation"))
+    draft.add_refusal(root.member("stop_details").member("explanation"))
     return draft
 
 

@@ -167,6 +167,13 @@ def test_words_of_refusal_change_no_other_ending(name: str, word: Json) -> None:
     assert (output.refusal, output.text) == ("I", None)
 
 
+@pytest.mark.parametrize(("word", "ours"), [("end_turn", "refusal"), ("max_tokens", "length")])
+def test_an_explained_refusal_is_one_unless_the_text_was_cut_off(word: str, ours: str) -> None:
+    details: Obj = {"type": "refusal", "explanation": "I must not."}
+    output = read_response({**anthropic(word, "{}"), "stop_details": details}, "anthropic-messages")
+    assert (output.finish_reason, output.refusal) == (ours, "I must not.")
+
+
 @pytest.mark.parametrize("blank", ["", "  \n", None])
 def test_blank_words_refuse_nothing(blank: Json) -> None:
     output = read_response(chat("stop", "{}", refusal=blank), "openai-chat")
@@ -225,6 +232,10 @@ SHELL: Obj = {"type": "shell_call", "call_id": "c2"}
 CALLS: list[tuple[str, Obj]] = [
     ("anthropic-messages", anthropic("end_turn", "{}", {"type": "tool_use", "id": "t"})),
     ("bedrock-converse", bedrock("end_turn", "{}", {"toolUse": {"toolUseId": "t"}})),
+    (
+        "bedrock-converse",
+        bedrock("end_turn", "{}", {"toolUse": {}}, {"toolUse": {"type": "server_tool_use"}}),
+    ),
     ("google-gemini", gemini("STOP", "{}", {"functionCall": {"name": "f", "args": {}}})),
     ("google-gemini", gemini("STOP", "{}", {"function_call": {"name": "f", "args": {}}})),
     ("ollama", ollama("stop", "{}", tool_calls=[{"function": {"name": "f"}}])),
@@ -288,6 +299,16 @@ def message(status: Json, text: str, **more: Json) -> Obj:
 )
 def test_a_message_that_is_not_whole_is_no_normal_end(status: str, ours: str) -> None:
     assert ending("openai-responses", responses("completed", "", message(status, "{}"))) == ours
+
+
+@pytest.mark.parametrize(("word", "ours"), [("max_output_tokens", "length"), ("failed", "error")])
+def test_a_message_that_is_whole_mends_no_other_ending(word: str, ours: str) -> None:
+    assert ending("openai-responses", responses(word, "", message("completed", "{}"))) == ours
+
+
+def test_an_answer_that_names_no_call_answers_none() -> None:
+    response = responses("completed", "{}", {"type": "shell_call"}, {"type": "shell_call_output"})
+    assert ending("openai-responses", response) == "tool_calls"
 
 
 def test_commentary_is_no_part_of_the_text() -> None:
