@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from counterfoil_producers.responses import formats
 from counterfoil_schemas.catalogue import CATALOGUE, Rule
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.event import GenerationEvent
@@ -25,6 +26,7 @@ from counterfoil_worker.settings import PREFIX, Settings
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from counterfoil_producers.responses import ResponseFormat
     from counterfoil_schemas.wire import Wire
 
 FOLDER: Final = Path(__file__).parent
@@ -163,7 +165,30 @@ def settings() -> str:
     return "\n".join([*lines, ""])
 
 
+def _format(found: ResponseFormat) -> list[str]:
+    lines = [f"## {found.name}", "", f"{found.title}.", ""]
+    lines += [
+        f"- text: {found.text}",
+        f"- refusal: {found.refusal}",
+        f"- tool calls: {found.calls}",
+    ]
+    if found.choices is not None:
+        lines.append(f"- several outputs: `{found.choices}`, of which the caller names one")
+    lines += ["", "| where | says | finish reason |", "|---|---|---|"]
+    for reasons in found.reasons:
+        said = [*reasons.words.items(), *reasons.numbers.items()]
+        lines += [f"| `{reasons.at}` | `{word}` | `{ours}` |" for word, ours in said]
+    return [*lines, ""]
+
+
+def responses() -> str:
+    """Every format of responses, and what its words for an ending mean."""
+    lines = [_head("responses")]
+    return "\n".join([*lines, *(line for found in formats().values() for line in _format(found))])
+
+
 PAGES: Final = {
+    "responses.md": responses,
     "violations.md": violations,
     "wire-contract.md": wire_contract,
     "settings.md": settings,

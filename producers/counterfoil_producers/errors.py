@@ -9,7 +9,9 @@
     |  '- StoreError         the store did not answer, or refused the command; also on reading
     |- ResultFormatError     an entry of the results stream is no result
     |- SourceError           a file is not what it should be: which one, where in it, and why
-    |  '- BundleError        a folder is no bundle, or two of its files contradict each other
+    |  |- BundleError        a folder is no bundle, or two of its files contradict each other
+    |  '- ResponseError      a provider's response does not have the shape that its format has
+    |     '- ChoiceError     it has several outputs, or not the one that was named
     '- TargetError           the place to write to is taken or cannot be written
 """
 
@@ -75,6 +77,18 @@ class SourceError(ProducerError):
 
 class BundleError(SourceError):
     """A folder is no bundle, or two of its files contradict each other."""
+
+
+class ResponseError(SourceError):
+    """A provider's response does not have the shape that its format has.
+
+    Nothing is known of its ending then, so there is no output to judge: fix what is handed in, or
+    write the event with the finish reason ``error``.
+    """
+
+
+class ChoiceError(ResponseError):
+    """A response has several outputs and none was named, or not the one that was."""
 
 
 class TargetError(ProducerError):

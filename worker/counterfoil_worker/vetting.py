@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.contract import OutputContract
     from counterfoil_schemas.policy import Policy
+    from counterfoil_schemas.vocabulary import FinishReason
     from counterfoil_schemas.wire import FrozenJson
     from counterfoil_worker.engines.cel import ResultType
     from counterfoil_worker.engines.schema_survey import Schema
@@ -31,6 +32,9 @@ _RESULT_TYPES: Final[Mapping[str, ResultType]] = {
     "string": CelType.STRING,
     "bool": CelType.BOOL,
 }
+
+NEVER_NORMAL: Final[frozenset[FinishReason]] = frozenset({"error", "unknown"})
+"""Endings of which nobody knows that the text is whole: a new word of a provider is ``unknown``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ def vet_contract(contract: OutputContract) -> tuple[Fault, ...]:
     """Every reason not to put a contract; none means that it may be put."""
     return (
         *_schema_faults(contract),
+        *_ending_faults(contract),
         *_repeated("/invariants", "id", (item.id for item in contract.invariants)),
         *_invariant_faults(contract),
     )
@@ -78,6 +83,13 @@ def _schema_faults(contract: OutputContract) -> Iterator[Fault]:
     schema = cast("Schema", thaw(cast("FrozenJson", contract.json_schema)))
     for fault in vet_schema(schema):
         yield Fault(f"/json_schema{fault.pointer}", f"schema.{fault.code}", fault.message)
+
+
+def _ending_faults(contract: OutputContract) -> Iterator[Fault]:
+    for number, ending in enumerate(contract.endings):
+        if ending in NEVER_NORMAL:
+            message = f"{ending} says of no text that it is whole: list endings that do"
+            yield Fault(pointer("endings", number), "abnormal_ending", message)
 
 
 def _invariant_faults(contract: OutputContract) -> Iterator[Fault]:

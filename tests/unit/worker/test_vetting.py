@@ -89,6 +89,10 @@ CONTRACT_FAULTS = [
         "repeated",
         id="repeated",
     ),
+    pytest.param(
+        {"endings": ["stop", "unknown"]}, "/endings/1", "abnormal_ending", id="unknown ending"
+    ),
+    pytest.param({"endings": ["error"]}, "/endings/0", "abnormal_ending", id="failed ending"),
 ]
 
 

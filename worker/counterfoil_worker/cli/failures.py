@@ -81,9 +81,11 @@ def _so_far(error: Exception) -> str:
 
 
 def _of_a_file(error: Exception) -> Failure | None:
-    from counterfoil_producers.errors import SourceError, TargetError
+    from counterfoil_producers.errors import ChoiceError, SourceError, TargetError
 
     match error:
+        case ChoiceError():
+            return Failure(f"{error}; on the command line by --choice N", USAGE)
         case SourceError():
             return Failure(str(error), MALFORMED)
         case TargetError():

@@ -37,6 +37,7 @@ ENTRIES: Final[Mapping[str, Entry]] = {
     "put": Entry("put", "Store contracts, policies and evidence."),
     "get": Entry("get", "Write a stored object's exact bytes."),
     "import": Entry("import_", "Make a bundle from a file of another format."),
+    "response": Entry("response", "Read a provider's response as an event's output."),
     "submit": Entry("submit", "Send events, and perhaps wait for their results."),
     "results": Entry("results", "Read results."),
     "show": Entry("show", "Show what is known about one event."),

@@ -12,7 +12,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from counterfoil_producers.errors import EventError, InboxFullError, SourceError, StoreError
+from counterfoil_producers.errors import (
+    ChoiceError,
+    EventError,
+    InboxFullError,
+    ResponseError,
+    SourceError,
+    StoreError,
+)
 from counterfoil_worker.cli import cli, exits
 from counterfoil_worker.cli.failures import explain
 from counterfoil_worker.cli.root import ENTRIES
@@ -169,6 +176,13 @@ def test_importing_needs_no_extra(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "events" / "labelled-claims.jsonl").is_file()
 
 
+def test_reading_a_response_needs_no_extra(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text('{"response": "{}", "done": true, "done_reason": "stop"}')
+    command = [sys.executable, "-c", BASE, "response", "ollama", "r.json", "--json"]
+    ended = subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
+    assert json.loads(ended.stdout) == {"finish_reason": "stop", "text": "{}"}
+
+
 FAILURES = [
     pytest.param(UnavailableError("x"), exits.INFRASTRUCTURE, id="unavailable"),
     pytest.param(CorruptError("x"), exits.INFRASTRUCTURE, id="corrupt"),
@@ -181,6 +195,8 @@ FAILURES = [
     pytest.param(NameTakenError("x"), exits.MALFORMED, id="name"),
     pytest.param(EventError("x"), exits.MALFORMED, id="event"),
     pytest.param(SourceError("f", "x"), exits.MALFORMED, id="source"),
+    pytest.param(ResponseError("f", "x"), exits.MALFORMED, id="response"),
+    pytest.param(ChoiceError("f", "x"), exits.USAGE, id="choice"),
     pytest.param(SettingsError("x"), exits.USAGE, id="settings"),
 ]
 
