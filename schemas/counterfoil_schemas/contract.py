@@ -66,6 +66,7 @@ class View(Wire):
 class OutputContract(NamedObject):
     """A reusable, versioned promise about outputs. Put once, named ``name@version``.
 
+    ``json_schema`` is read as JSON Schema 2020-12, or as draft 7 where its ``$schema`` says so.
     ``endings`` are the finish reasons that count as a normal end. With ``refusal`` allowed,
     declining is a legitimate end. ``manifest`` binds every output to one list of evidence.
     """

@@ -66,6 +66,24 @@ CONTRACT_FAULTS = [
         id="keyword",
     ),
     pytest.param(
+        {"json_schema": {"$schema": "https://json-schema.org/draft/2019-09/schema"}},
+        "/json_schema/$schema",
+        "schema.dialect",
+        id="dialect",
+    ),
+    pytest.param(
+        {
+            "json_schema": {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "definitions": {"n": {"type": "integer"}},
+                "properties": {"n": {"$ref": "#/definitions/n", "minimum": 1}},
+            }
+        },
+        "/json_schema/properties/n/minimum",
+        "schema.ignored",
+        id="ignored beside a reference",
+    ),
+    pytest.param(
         {"invariants": [invariant("output.n >")]},
         "/invariants/0/cel",
         "expression.invalid",

@@ -1,4 +1,4 @@
-"""JSON Schema 2020-12: schemas vetted when they are put, instances checked when they come.
+"""JSON Schema 2020-12 and draft 7: schemas vetted when put, instances checked when they come.
 
 `vet_schema` gives the reasons to refuse a schema. `compile_schema` builds one that was taken;
 `CompiledSchema.faults` checks an instance against it. Formats are asserted, nothing is fetched,
@@ -10,17 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import jsonschema_rs
 
 from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_to, quote
 from counterfoil_worker.engines.errors import EngineError, SchemaError
+from counterfoil_worker.engines.schema_dialect import dialect_of
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
-from counterfoil_worker.engines.schema_vetting import DIALECT, build, vet_schema
+from counterfoil_worker.engines.schema_vetting import build, vet_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from counterfoil_schemas.canonical import Json
     from counterfoil_worker.engines.schema_survey import Schema
@@ -79,7 +80,7 @@ VALID: Final = SchemaVerdict()
 class CompiledSchema:
     """A schema ready for use, in any number of threads and in forked children; not picklable."""
 
-    _validator: jsonschema_rs.Draft202012Validator
+    _validator: jsonschema_rs.Validator
 
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
@@ -122,13 +123,13 @@ def compile_schema(schema: Schema) -> CompiledSchema:
     Raises:
         SchemaError: the engine refuses it; vet the schema to learn why.
     """
-    dialect = schema.get("$schema", DIALECT) if isinstance(schema, dict) else DIALECT
-    if dialect not in {DIALECT, f"{DIALECT}#"}:
-        raise SchemaError(f"not a schema of {DIALECT}: vet it before use")
+    dialect = dialect_of(schema)
+    if dialect is None:
+        raise SchemaError("the schema is of a dialect that is not taken: vet it before use")
     if exceeds_depth(schema):
         raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
     try:
-        return CompiledSchema(build(schema))
+        return CompiledSchema(build(schema, dialect))
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
 
@@ -167,20 +168,22 @@ def _placed(error: jsonschema_rs.ValidationError) -> Iterator[_Placed]:
     """
     schema_path = tuple(map(_step, error.schema_path))
     path = tuple(map(_step, error.instance_path))
-    unexpected = _unexpected(error.kind)
+    unexpected = _unexpected(error)
     missing = error.kind.property if isinstance(error.kind, _Kind.Required) else ""
     paths = [(*path, _step(name)) for name in unexpected] or [path]
     for place in paths:
         yield _Placed(place, schema_path, _keyword(error), missing)
 
 
-def _unexpected(kind: jsonschema_rs.ValidationErrorKind) -> list[str] | list[int]:
+def _unexpected(error: jsonschema_rs.ValidationError) -> Sequence[str] | Sequence[int]:
     """Give the members or elements of a value that no part of the schema allows."""
-    match kind:
-        case _Kind.AdditionalProperties() | _Kind.UnevaluatedProperties():
+    match error.kind:
+        case (_Kind.AdditionalProperties() | _Kind.UnevaluatedProperties()) as kind:
             return kind.unexpected
-        case _Kind.UnevaluatedItems():
+        case _Kind.UnevaluatedItems() as kind:
             return kind.unexpected
+        case _Kind.AdditionalItems(limit):
+            return range(limit, len(cast("list[Json]", error.instance)))
         case _:
             return []
 
@@ -189,8 +192,10 @@ def _keyword(error: jsonschema_rs.ValidationError) -> str:
     """Name the keyword that failed; the schema `false` has none, and is called so."""
     if isinstance(error.kind, _Kind.FalseSchema):
         return "false"
-    last = error.schema_path[-1:]
-    return "dependentRequired" if last == ["dependentRequired"] else error.kind.name
+    if isinstance(error.kind, _Kind.Required):
+        # It may also be the one that makes a member depend on another.
+        return str(error.schema_path[-1])
+    return error.kind.name
 
 
 def _step(name: str | int) -> _Step:

@@ -38,6 +38,8 @@ class SchemaFaultCode(StrEnum):
     REFERENCE_NOT_FOUND = "reference_not_found"
     ENDLESS = "endless"
     EXPONENTIAL = "exponential"
+    IGNORED = "ignored"
+    """A keyword that its dialect knows, and does not read where it stands."""
     REFUSED = "refused"
     """The engine does not build it, for a reason that no other code names."""
 
@@ -57,7 +59,9 @@ class SchemaFault:
 def document_faults(schema: Json) -> Iterator[SchemaFault]:
     """Check kinds and bounds of all values, whatever they mean."""
     if exceeds_depth(schema):
-        message = f"nested deeper than {MAX_DEPTH} levels: move inner schemas to $defs"
+        message = (
+            f"nested deeper than {MAX_DEPTH} levels: define inner schemas apart and refer to them"
+        )
         yield SchemaFault("", SchemaFaultCode.TOO_DEEP, message)
         return
     values = text = 0

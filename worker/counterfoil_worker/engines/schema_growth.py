@@ -18,11 +18,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_survey import REFERENCES, child_pointer, children
+from counterfoil_worker.engines.schema_survey import child_pointer, children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from counterfoil_worker.engines.schema_dialect import Dialect
     from counterfoil_worker.engines.schema_survey import Subschema, Survey
 
 Runs = Counter[str]
@@ -30,11 +31,6 @@ Runs = Counter[str]
 
 MAX_CHECKS: Final = 2_000
 """Checks of one place of an instance. A union of 300 variants stays below it."""
-
-_IN_PLACE: Final = frozenset(
-    {"allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf", "then"}
-)
-"""Applicators that check the same place again. `propertyNames` checks names, which end there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +87,10 @@ def _silent_targets(found: Survey, item: Subschema) -> list[str]:
     """Give what is checked at the same place, once for each way to it."""
     targets = [
         child_pointer(item.pointer, keyword, name)
-        for keyword, name, _ in children(item)
-        if keyword in _IN_PLACE
+        for keyword, name, _ in children(found.dialect, item)
+        if keyword in found.dialect.in_place
     ]
-    for keyword in REFERENCES:
+    for keyword in found.dialect.references:
         reference = item.keywords().get(keyword)
         if isinstance(reference, str):
             targets.extend(found.targets(item, keyword, reference))
@@ -163,11 +159,14 @@ class Step:
 def _steps(found: Survey, runs: Runs, matches: Callable[[str, str], bool]) -> list[Step]:
     """Give a step for each member name and element that can be told apart."""
     nodes = [(found.subschemas[place], times) for place, times in runs.items()]
-    return [*_member_steps(nodes, matches), *_element_steps(nodes)]
+    return [
+        *_member_steps(found.dialect, nodes, matches),
+        *_element_steps(found.dialect, nodes),
+    ]
 
 
 def _member_steps(
-    nodes: list[tuple[Subschema, int]], matches: Callable[[str, str], bool]
+    dialect: Dialect, nodes: list[tuple[Subschema, int]], matches: Callable[[str, str], bool]
 ) -> Iterator[Step]:
     """One step for each name under `properties`, and one that stands for every other name."""
     by_name: dict[str, Step] = {}
@@ -175,41 +174,46 @@ def _member_steps(
         for name in _names(item, "properties"):
             place = child_pointer(item.pointer, "properties", name)
             by_name.setdefault(name, Step()).add([place], times)
-    open_nodes = [(item, times) for item, times in nodes if _patterns(item) or _rest(item)]
+    open_nodes = [(item, times) for item, times in nodes if _patterns(item) or _rest(dialect, item)]
     for name, step in by_name.items():
         for item, times in open_nodes:
-            step.add(_open_targets(item, name, matches), times)
+            step.add(_open_targets(dialect, item, name, matches), times)
         yield step
-    either = [(times, list(_patterns(item).values()), _rest(item)) for item, times in open_nodes]
+    either = [
+        (times, list(_patterns(item).values()), _rest(dialect, item)) for item, times in open_nodes
+    ]
     yield Step(either=either)
 
 
-def _open_targets(item: Subschema, name: str, matches: Callable[[str, str], bool]) -> list[str]:
+def _open_targets(
+    dialect: Dialect, item: Subschema, name: str, matches: Callable[[str, str], bool]
+) -> list[str]:
     """Give what checks a member by this name, beside `properties` itself."""
     matching = [place for pattern, place in _patterns(item).items() if matches(pattern, name)]
     listed = name in _names(item, "properties")
-    return matching if matching or listed else _rest(item)
+    return matching if matching or listed else _rest(dialect, item)
 
 
-def _element_steps(nodes: list[tuple[Subschema, int]]) -> Iterator[Step]:
-    """One step for each index under `prefixItems`, and one for every index after them."""
-    longest = max((_prefix_length(item) for item, _ in nodes), default=0)
+def _element_steps(dialect: Dialect, nodes: list[tuple[Subschema, int]]) -> Iterator[Step]:
+    """One step for each index that has a schema of its own, and one for every index after them."""
+    longest = max((_own_length(dialect, item) for item, _ in nodes), default=0)
     for index in range(longest + 1):
         step = Step()
         for item, times in nodes:
-            step.add(_element_targets(item, index), times)
+            step.add(_element_targets(dialect, item, index), times)
         yield step
 
 
-def _element_targets(item: Subschema, index: int) -> Iterator[str]:
+def _element_targets(dialect: Dialect, item: Subschema, index: int) -> Iterator[str]:
     """Give what checks the element at an index; `contains` looks at all of them."""
     keywords = item.keywords()
-    if index < _prefix_length(item):
-        yield child_pointer(item.pointer, "prefixItems", index)
-    elif "items" in keywords:
-        yield child_pointer(item.pointer, "items", None)
-    elif "unevaluatedItems" in keywords:
-        yield child_pointer(item.pointer, "unevaluatedItems", None)
+    rest = (
+        name for name in dialect.rest_of_elements if isinstance(keywords.get(name), dict | bool)
+    )
+    if index < _own_length(dialect, item):
+        yield child_pointer(item.pointer, dialect.elements, index)
+    elif keyword := next(rest, None):
+        yield child_pointer(item.pointer, keyword, None)
     if "contains" in keywords:
         yield child_pointer(item.pointer, "contains", None)
 
@@ -227,14 +231,16 @@ def _patterns(item: Subschema) -> dict[str, str]:
     }
 
 
-def _rest(item: Subschema) -> list[str]:
+def _rest(dialect: Dialect, item: Subschema) -> list[str]:
     """Give the places of the schemas for members that nothing else names."""
-    rest = ("additionalProperties", "unevaluatedProperties")
     return [
-        child_pointer(item.pointer, keyword, None) for keyword in rest if keyword in item.keywords()
+        child_pointer(item.pointer, keyword, None)
+        for keyword in dialect.rest_of_members
+        if keyword in item.keywords()
     ]
 
 
-def _prefix_length(item: Subschema) -> int:
-    prefix = item.keywords().get("prefixItems")
-    return len(prefix) if isinstance(prefix, list) else 0
+def _own_length(dialect: Dialect, item: Subschema) -> int:
+    """Count the elements that have a schema of their own."""
+    own = item.keywords().get(dialect.elements)
+    return len(own) if isinstance(own, list) else 0

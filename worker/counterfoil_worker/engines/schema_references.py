@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.engines.bounds import pointer_to, quote
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
-from counterfoil_worker.engines.schema_survey import REFERENCES, is_absolute
+from counterfoil_worker.engines.schema_survey import is_absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,8 +15,12 @@ if TYPE_CHECKING:
     from counterfoil_worker.engines.schema_survey import Subschema, Survey
 
 
+_ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._:]*")
+"""Names that are spelt in one way only: nothing in them is encoded, none is a JSON Pointer."""
+
+
 def name_faults(found: Survey) -> Iterator[SchemaFault]:
-    """Report identifiers that two schemas share, or whose meaning depends on a base."""
+    """Report identifiers that two schemas share, and those that may be read in two ways."""
     for name, places in (*found.ids.items(), *((key[1], at) for key, at in found.anchors.items())):
         for place in sorted(set(places))[1:]:
             message = f"the identifier {quote(name)} is taken by another subschema: rename one"
@@ -24,11 +29,19 @@ def name_faults(found: Survey) -> Iterator[SchemaFault]:
         if not is_absolute(name) and any(places):
             message = f"the $id {quote(name)} of a subschema is relative: write an absolute URI"
             yield SchemaFault(shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
+        elif "#" in name:
+            message = f"the $id {quote(name)} has a fragment: write it without, or the name alone"
+            yield SchemaFault(shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
+    for (_, name), places in found.anchors.items():
+        if _ANCHOR.fullmatch(name) is None:
+            message = f"{quote(name)} is no plain name to refer to: remove it, or use A-Z a-z 0-9"
+            yield SchemaFault(shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
 
 
 def reference_faults(found: Survey, subschema: Subschema) -> Iterator[SchemaFault]:
     """Report references that leave the document, and those that lead to no schema."""
-    for keyword in REFERENCES:
+    definitions = found.dialect.definitions
+    for keyword in found.dialect.references:
         reference = subschema.keywords().get(keyword)
         if not isinstance(reference, str):
             continue
@@ -36,7 +49,7 @@ def reference_faults(found: Survey, subschema: Subschema) -> Iterator[SchemaFaul
         if not found.is_local(reference):
             message = (
                 f"the reference {quote(reference)} leaves the document: copy its target into"
-                " $defs and write #/$defs/NAME"
+                f" {definitions} and write #/{definitions}/NAME"
             )
             yield SchemaFault(place, SchemaFaultCode.REFERENCE_NOT_LOCAL, message)
         elif not found.targets(subschema, keyword, reference):

@@ -1,8 +1,7 @@
 """Where the subschemas of a schema are, and what its references point at.
 
-JSON Schema 2020-12, core 8 (identifiers and references), 10 and 11 (applicators). Only places
-that the specification calls schemas are visited: a `const` or an `enum` is data, whatever it
-looks like.
+Only places that the dialect calls schemas are visited: a `const` or an `enum` is data, whatever
+it looks like.
 """
 
 from __future__ import annotations
@@ -10,42 +9,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from counterfoil_schemas.canonical import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from counterfoil_worker.engines.schema_dialect import Dialect
+
 Schema: TypeAlias = dict[str, Json] | bool
 """A JSON Schema as JSON: an object of keywords, or `true` or `false`."""
-
-ONE_SCHEMA: Final = frozenset(
-    {
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
-"""Keywords whose value is a schema."""
-
-SCHEMA_ARRAYS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-"""Keywords whose value is an array of schemas."""
-
-SCHEMA_MAPS: Final = frozenset(
-    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
-)
-"""Keywords whose value is an object of schemas."""
-
-REFERENCES: Final = ("$ref", "$dynamicRef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +46,7 @@ class Survey:
     without an empty fragment; anchors by resource and name.
     """
 
+    dialect: Dialect
     subschemas: dict[str, Subschema] = field(default_factory=dict[str, Subschema])
     ids: dict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
     anchors: dict[tuple[str, str], list[str]] = field(
@@ -109,30 +84,32 @@ class Survey:
         return [resource + name] if resource + name in self.subschemas else []
 
 
-def survey(schema: Schema) -> Survey:
+def survey(schema: Schema, dialect: Dialect) -> Survey:
     """Visit every subschema once. The depth of the document is bounded by the caller."""
-    found = Survey()
+    found = Survey(dialect)
     waiting = [Subschema("", schema, "")]
     while waiting:
         subschema = _enter(found, waiting.pop())
-        for keyword, name, value in children(subschema):
+        for keyword, name, value in children(dialect, subschema):
             pointer = child_pointer(subschema.pointer, keyword, name)
             waiting.append(Subschema(pointer, value, subschema.resource))
     return found
 
 
-def children(subschema: Subschema) -> Iterator[tuple[str, str | int | None, Schema]]:
+def children(
+    dialect: Dialect, subschema: Subschema
+) -> Iterator[tuple[str, str | int | None, Schema]]:
     """Give the schemas directly inside one: keyword, name or index under it, and value.
 
     A value of the wrong shape is skipped: the meta-schema reports it.
     """
     for keyword, value in subschema.keywords().items():
         inside: list[tuple[str | int | None, Json]] = []
-        if keyword in ONE_SCHEMA:
+        if keyword in dialect.one_schema and isinstance(value, dict | bool):
             inside = [(None, value)]
-        elif keyword in SCHEMA_ARRAYS and isinstance(value, list):
+        elif keyword in dialect.schema_arrays and isinstance(value, list):
             inside = list(enumerate(value))
-        elif keyword in SCHEMA_MAPS and isinstance(value, dict):
+        elif keyword in dialect.schema_maps and isinstance(value, dict):
             inside = list(value.items())
         for name, item in inside:
             if isinstance(item, dict | bool):
@@ -156,19 +133,16 @@ def escaped(step: str) -> str:
 
 
 def _enter(found: Survey, subschema: Subschema) -> Subschema:
-    """Record one subschema and its names; one with an `$id` begins a resource."""
-    keywords = subschema.keywords()
-    identifier = keywords.get("$id")
-    if isinstance(identifier, str):
+    """Record one subschema and its names; one with an identifier begins a resource."""
+    names = found.dialect.names(subschema.keywords())
+    if names.identifier is not None:
         subschema = Subschema(subschema.pointer, subschema.value, subschema.pointer)
-        found.ids[identifier.removesuffix("#")].append(subschema.pointer)
+        found.ids[names.identifier].append(subschema.pointer)
     found.subschemas[subschema.pointer] = subschema
-    for keyword in ("$anchor", "$dynamicAnchor"):
-        anchor = keywords.get(keyword)
-        if isinstance(anchor, str):
-            found.anchors[subschema.resource, anchor].append(subschema.pointer)
-            if keyword == "$dynamicAnchor":
-                found.dynamic[anchor].append(subschema.pointer)
+    for anchor in names.anchors:
+        found.anchors[subschema.resource, anchor].append(subschema.pointer)
+    if names.dynamic is not None:
+        found.dynamic[names.dynamic].append(subschema.pointer)
     return subschema
 
 

@@ -3,10 +3,10 @@
 The steps, in order; a step with faults ends the vetting, since the next could not be trusted:
 
 1. the document: JSON values only, within bounds of depth, values and text;
-2. the meta-schema of JSON Schema 2020-12, then each subschema: dialect, keywords, formats,
-   patterns, references;
-3. how checks multiply (`schema_growth`);
-4. the engine itself, offline.
+2. its dialect: JSON Schema 2020-12 or draft 7 (`schema_dialect`);
+3. the dialect's meta-schema, then each subschema: keywords, formats, patterns, references;
+4. how checks multiply (`schema_growth`);
+5. the engine itself, offline.
 
 `uniqueItems` and `unevaluatedProperties` were measured and need no bound: this engine's cost for
 them grows in proportion to the instance (64 000 items in 8 ms), where others take the square.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 import jsonschema_rs
 
 from counterfoil_worker.engines.bounds import MAX_DEPTH, pointer_to, quote
+from counterfoil_worker.engines.schema_dialect import dialect_named, dialect_of
 from counterfoil_worker.engines.schema_document import (
     SchemaFault,
     SchemaFaultCode,
@@ -33,15 +34,18 @@ from counterfoil_worker.engines.schema_references import (
     shown,
 )
 from counterfoil_worker.engines.schema_survey import survey
-from counterfoil_worker.engines.schema_vocabulary import unknown_format, unknown_keyword
+from counterfoil_worker.engines.schema_vocabulary import (
+    ignored_keywords,
+    unknown_dialect,
+    unknown_format,
+    unknown_keyword,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from counterfoil_worker.engines.schema_survey import Schema, Subschema
-
-DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""The one dialect taken; a schema without `$schema` is read as this one."""
+    from counterfoil_worker.engines.schema_dialect import Dialect
+    from counterfoil_worker.engines.schema_survey import Schema, Subschema, Survey
 
 MAX_SUBSCHEMAS: Final = 2_000
 
@@ -67,17 +71,24 @@ def vet_schema(schema: Schema, max_depth: int = MAX_DEPTH) -> tuple[SchemaFault,
         schema: the schema as JSON.
         max_depth: levels that instances may have, if the caller bounds them further.
     """
-    steps = (
-        document_faults,
-        _subschema_faults,
-        partial(_growth_faults, max_depth=max_depth),
-        _engine_faults,
-    )
-    for step in steps:
-        faults = sorted(set(step(schema)))
+    for step in _steps(schema, max_depth):
+        faults = sorted(set(step))
         if faults:
             return tuple(faults[:MAX_FAULTS])
     return ()
+
+
+def _steps(schema: Schema, max_depth: int) -> Iterator[Iterable[SchemaFault]]:
+    """Give the steps of the vetting; each is asked for only when those before it found nothing."""
+    yield document_faults(schema)
+    dialect = dialect_of(schema)
+    if dialect is None:
+        yield [SchemaFault("/$schema", SchemaFaultCode.DIALECT, unknown_dialect(schema))]
+        return
+    found = survey(schema, dialect)
+    yield _subschema_faults(schema, found)
+    yield _growth_faults(found, max_depth)
+    yield _engine_faults(schema, dialect)
 
 
 def pattern_options() -> jsonschema_rs.RegexOptions:
@@ -85,7 +96,7 @@ def pattern_options() -> jsonschema_rs.RegexOptions:
     return jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=16 * PATTERN_BYTES)
 
 
-def build(schema: Schema) -> jsonschema_rs.Draft202012Validator:
+def build(schema: Schema, dialect: Dialect) -> jsonschema_rs.Validator:
     """Build the engine's validator: offline, formats asserted, patterns linear.
 
     `offline` makes the engine refuse whatever the document and its bundled meta-schemas do not
@@ -94,7 +105,7 @@ def build(schema: Schema) -> jsonschema_rs.Draft202012Validator:
     Raises:
         ValueError: the engine refuses the schema.
     """
-    return jsonschema_rs.Draft202012Validator(
+    return dialect.engine(
         schema,
         offline=True,
         validate_formats=True,
@@ -103,34 +114,34 @@ def build(schema: Schema) -> jsonschema_rs.Draft202012Validator:
     )
 
 
-# --- 2. the subschemas ------------------------------------------------------------------------
+# --- 3. the subschemas ------------------------------------------------------------------------
 
 
-def _subschema_faults(schema: Schema) -> Iterator[SchemaFault]:
+def _subschema_faults(schema: Schema, found: Survey) -> Iterator[SchemaFault]:
     """Check the whole against the meta-schema, and each subschema against our own rules."""
-    found = survey(schema)
+    dialect = found.dialect
     yield from name_faults(found)
     patterns = 0
     for subschema in found.subschemas.values():
         patterns += len(_patterns(subschema))
-        yield from _dialect_faults(subschema)
-        yield from _keyword_faults(subschema)
+        yield from _dialect_faults(dialect, subschema)
+        yield from _keyword_faults(dialect, subschema)
         yield from reference_faults(found, subschema)
         if patterns <= MAX_PATTERNS:
-            yield from _pattern_faults(subschema)
+            yield from _pattern_faults(dialect, subschema)
     if len(found.subschemas) > MAX_SUBSCHEMAS or patterns > MAX_PATTERNS:
         message = f"more than {MAX_SUBSCHEMAS} subschemas or {MAX_PATTERNS} patterns: split it"
         yield SchemaFault("", SchemaFaultCode.TOO_LARGE, message)
-    yield from _meta_faults(schema)
+    yield from _meta_faults(schema, dialect)
 
 
-def _meta_faults(schema: Schema) -> Iterator[SchemaFault]:
+def _meta_faults(schema: Schema, dialect: Dialect) -> Iterator[SchemaFault]:
     """Check against the meta-schema; patterns are left to `_pattern_faults`, which says why."""
-    for error in _meta_schema().iter_errors(schema):
+    for error in _meta_schema(dialect).iter_errors(schema):
         if error.kind.name == "format" and _is_pattern(error.instance_path):
             continue
         rule = quote(error.kind.name)
-        message = f"JSON Schema 2020-12 does not allow this value: its rule `{rule}` fails"
+        message = f"{dialect.title} does not allow this value: its rule `{rule}` fails"
         yield SchemaFault(pointer_to(error.instance_path), SchemaFaultCode.INVALID, message)
 
 
@@ -139,29 +150,32 @@ def _is_pattern(path: list[str | int]) -> bool:
 
 
 @cache
-def _meta_schema() -> jsonschema_rs.Draft202012Validator:
+def _meta_schema(dialect: Dialect) -> jsonschema_rs.Validator:
     """Build the meta-schema, which the engine carries with it."""
-    return jsonschema_rs.Draft202012Validator(
-        {"$ref": DIALECT}, offline=True, validate_formats=True
-    )
+    return dialect.engine({"$ref": dialect.uri}, offline=True, validate_formats=True)
 
 
-def _dialect_faults(subschema: Subschema) -> Iterator[SchemaFault]:
-    dialect = subschema.keywords().get("$schema", DIALECT)
-    if isinstance(dialect, str) and dialect.removesuffix("#") != DIALECT:
+def _dialect_faults(dialect: Dialect, subschema: Subschema) -> Iterator[SchemaFault]:
+    """Report a subschema that declares another dialect than the document has."""
+    declared = subschema.keywords().get("$schema")
+    if isinstance(declared, str) and dialect_named(declared) is not dialect:
         place = place_of(subschema, "$schema")
-        message = f"only {DIALECT} is taken, not {quote(dialect)}: migrate the schema"
+        message = f"the document is one of {dialect.title}: write all of it in that dialect"
         yield SchemaFault(place, SchemaFaultCode.DIALECT, message)
 
 
-def _keyword_faults(subschema: Subschema) -> Iterator[SchemaFault]:
-    """Report names that no rule reads, and formats that nothing asserts."""
+def _keyword_faults(dialect: Dialect, subschema: Subschema) -> Iterator[SchemaFault]:
+    """Report names that no rule reads, there or at all, and formats that nothing asserts."""
+    for keyword, message in ignored_keywords(dialect, subschema):
+        yield SchemaFault(place_of(subschema, keyword), SchemaFaultCode.IGNORED, message)
     for keyword, value in subschema.keywords().items():
         place = place_of(subschema, keyword)
-        if message := unknown_keyword(keyword):
-            yield SchemaFault(place, SchemaFaultCode.KEYWORD, message)
-        if keyword == "format" and isinstance(value, str) and (message := unknown_format(value)):
-            yield SchemaFault(place, SchemaFaultCode.FORMAT, message)
+        if unknown := unknown_keyword(dialect, keyword):
+            yield SchemaFault(place, SchemaFaultCode.KEYWORD, unknown)
+        if keyword != "format" or not isinstance(value, str):
+            continue
+        if unknown := unknown_format(dialect, value):
+            yield SchemaFault(place, SchemaFaultCode.FORMAT, unknown)
 
 
 def _patterns(subschema: Subschema) -> list[tuple[str, str]]:
@@ -174,9 +188,9 @@ def _patterns(subschema: Subschema) -> list[tuple[str, str]]:
     return found
 
 
-def _pattern_faults(subschema: Subschema) -> Iterator[SchemaFault]:
+def _pattern_faults(dialect: Dialect, subschema: Subschema) -> Iterator[SchemaFault]:
     for place, pattern in _patterns(subschema):
-        if _compiled_pattern(pattern) is None:
+        if _compiled_pattern(dialect, pattern) is None:
             message = (
                 f"the linear engine refuses the pattern {quote(pattern)}: no look-around, no"
                 f" back-references, at most {PATTERN_BYTES} bytes compiled; for a length use"
@@ -185,20 +199,20 @@ def _pattern_faults(subschema: Subschema) -> Iterator[SchemaFault]:
             yield SchemaFault(place, SchemaFaultCode.PATTERN, message)
 
 
-def _compiled_pattern(pattern: str) -> jsonschema_rs.Draft202012Validator | None:
+def _compiled_pattern(dialect: Dialect, pattern: str) -> jsonschema_rs.Validator | None:
     """Compile one pattern as the schema's build will; None if the engine refuses it."""
     try:
-        return build({"pattern": pattern})
+        return build({"pattern": pattern}, dialect)
     except ValueError:
         return None
 
 
-# --- 3. and 4. growth, and the engine ---------------------------------------------------------
+# --- 4. and 5. growth, and the engine ---------------------------------------------------------
 
 
-def _growth_faults(schema: Schema, max_depth: int) -> Iterator[SchemaFault]:
+def _growth_faults(found: Survey, max_depth: int) -> Iterator[SchemaFault]:
     """Report the subschema whose checks multiply from level to level."""
-    growth = find_growth(survey(schema), cache(_matches), max_depth)
+    growth = find_growth(found, cache(partial(_matches, found.dialect)), max_depth)
     if growth is None:
         return
     if growth.endless:
@@ -213,15 +227,15 @@ def _growth_faults(schema: Schema, max_depth: int) -> Iterator[SchemaFault]:
     yield SchemaFault(shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
 
 
-def _matches(pattern: str, name: str) -> bool:
+def _matches(dialect: Dialect, pattern: str, name: str) -> bool:
     """Tell whether a pattern matches a name; one that does not compile might."""
-    compiled = _compiled_pattern(pattern)
+    compiled = _compiled_pattern(dialect, pattern)
     return compiled is None or compiled.is_valid(name)
 
 
-def _engine_faults(schema: Schema) -> Iterator[SchemaFault]:
+def _engine_faults(schema: Schema, dialect: Dialect) -> Iterator[SchemaFault]:
     try:
-        build(schema)
+        build(schema, dialect)
     except ValueError as error:
         message = f"the engine refuses the schema: {quote(str(error), 200)}"
         yield SchemaFault("", SchemaFaultCode.REFUSED, message)

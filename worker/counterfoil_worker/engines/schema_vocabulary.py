@@ -1,118 +1,83 @@
-"""The words of JSON Schema 2020-12: a schema that uses others would check less than it says."""
+"""The words of a schema: one that uses others, or in vain, would check less than it says."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Final
+from typing import TYPE_CHECKING
 
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.schema_survey import ONE_SCHEMA, SCHEMA_ARRAYS, SCHEMA_MAPS
+from counterfoil_worker.engines.schema_dialect import DIALECTS
 
-FORMATS: Final = frozenset(
-    {
-        "date",
-        "date-time",
-        "duration",
-        "email",
-        "hostname",
-        "idn-email",
-        "idn-hostname",
-        "ipv4",
-        "ipv6",
-        "iri",
-        "iri-reference",
-        "json-pointer",
-        "regex",
-        "relative-json-pointer",
-        "time",
-        "uri",
-        "uri-reference",
-        "uri-template",
-        "uuid",
-    }
-)
-"""The formats of JSON Schema 2020-12, validation 7.3, all of which are asserted."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-_PLAIN: Final = frozenset(
-    {
-        "$anchor",
-        "$comment",
-        "$dynamicAnchor",
-        "$dynamicRef",
-        "$id",
-        "$ref",
-        "$schema",
-        "$vocabulary",
-        "const",
-        "contentEncoding",
-        "contentMediaType",
-        "default",
-        "dependentRequired",
-        "deprecated",
-        "description",
-        "discriminator",
-        "enum",
-        "examples",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "maxContains",
-        "maxItems",
-        "maxLength",
-        "maxProperties",
-        "maximum",
-        "minContains",
-        "minItems",
-        "minLength",
-        "minProperties",
-        "minimum",
-        "multipleOf",
-        "pattern",
-        "readOnly",
-        "required",
-        "title",
-        "type",
-        "uniqueItems",
-        "writeOnly",
-    }
-)
-"""Keywords without subschemas. `discriminator` is OpenAPI's, an annotation that generators of
-schemas write beside `oneOf`."""
-
-KEYWORDS: Final = _PLAIN | ONE_SCHEMA | SCHEMA_ARRAYS | SCHEMA_MAPS
-
-REPLACED: Final = {
-    "$recursiveAnchor": "$dynamicAnchor",
-    "$recursiveRef": "$dynamicRef",
-    "additionalItems": "items beside prefixItems",
-    "dependencies": "dependentRequired or dependentSchemas",
-    "divisibleBy": "multipleOf",
-    "example": "examples",
-    "id": "$id",
-    "nullable": 'type with "null" in its list',
-}
-"""Keywords of other drafts and dialects that 2020-12 would silently ignore."""
+    from counterfoil_worker.engines.schema_dialect import Dialect
+    from counterfoil_worker.engines.schema_survey import Schema, Subschema
 
 
-def unknown_keyword(name: str) -> str | None:
+def unknown_dialect(schema: Schema) -> str:
+    """Say which dialects are taken, for a schema that declares another."""
+    declared = schema.get("$schema") if isinstance(schema, dict) else None
+    taken = " and ".join(dialect.uri for dialect in DIALECTS)
+    return f"only {taken} are taken, not {quote(str(declared))}: migrate the schema to one of them"
+
+
+def unknown_keyword(dialect: Dialect, name: str) -> str | None:
     """Say what was probably meant by a keyword that no rule reads; None if it is known.
 
     Names that begin with `x-` are notes to people.
     """
-    if name in KEYWORDS or name.startswith("x-"):
+    if name in dialect.keywords or name.startswith("x-"):
         return None
-    meant = REPLACED.get(name) or _nearest(name, KEYWORDS)
-    advice = f"did you mean {meant}?" if meant else "remove it, or let a note begin with x-"
-    return f"{quote(name)} is no keyword of JSON Schema 2020-12 and would be ignored: {advice}"
+    advice = "remove it, or let a note begin with x-"
+    if meant := dialect.replaced.get(name):
+        advice = f"did you mean {meant}?"
+    elif other := next((each for each in DIALECTS if name in each.keywords), None):
+        advice = f"remove it, or let $schema name {other.uri}"
+    elif meant := _nearest(name, dialect.keywords):
+        advice = f"did you mean {meant}?"
+    return f"{quote(name)} is no keyword of {dialect.title} and would be ignored: {advice}"
 
 
-def unknown_format(name: str) -> str | None:
+def unknown_format(dialect: Dialect, name: str) -> str | None:
     """Say what was probably meant by a format that nothing asserts; None if it is known."""
-    if name in FORMATS:
+    if name in dialect.formats:
         return None
-    meant = _nearest(name, FORMATS)
-    advice = f"did you mean {meant}?" if meant else "use pattern, or remove it"
-    return f"{quote(name)} is no format of JSON Schema 2020-12 and would be ignored: {advice}"
+    advice = "use pattern, or remove it"
+    if other := next((each for each in DIALECTS if name in each.formats), None):
+        advice = f"use pattern, or let $schema name {other.uri}"
+    elif meant := _nearest(name, dialect.formats):
+        advice = f"did you mean {meant}?"
+    return f"{quote(name)} is no format of {dialect.title} and would be ignored: {advice}"
+
+
+def ignored_keywords(dialect: Dialect, subschema: Subschema) -> Iterator[tuple[str, str]]:
+    """Give the known keywords that the dialect does not read where they stand, and what to do.
+
+    The `$id` of the whole document is not among them: it tells the world, and no reference may
+    use it.
+    """
+    keywords = subschema.keywords()
+    if "$ref" in keywords:
+        for keyword in sorted(dialect.ignored_beside_ref & keywords.keys()):
+            if keyword != "$id" or subschema.pointer:
+                yield (
+                    keyword,
+                    (
+                        f"{dialect.title} ignores {keyword} beside $ref:"
+                        ' write "allOf": [{"$ref": ...}] in place of the $ref'
+                    ),
+                )
+    elif "additionalItems" in dialect.keywords & keywords.keys():
+        says_nothing = keywords["additionalItems"] in (True, {})
+        if not says_nothing and not isinstance(keywords.get("items"), list):
+            yield (
+                "additionalItems",
+                (
+                    f"{dialect.title} ignores additionalItems unless items is a list:"
+                    " give items a list, or remove it"
+                ),
+            )
 
 
 def _nearest(name: str, known: frozenset[str]) -> str | None:

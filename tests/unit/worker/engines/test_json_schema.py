@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
 import pytest
 
 from counterfoil_worker.engines.errors import EngineError, SchemaError
@@ -17,17 +13,15 @@ from counterfoil_worker.engines.json_schema import (
     compile_schema,
     vet_schema,
 )
-from counterfoil_worker.engines.schema_vetting import DIALECT
+from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_7, DRAFT_2020_12
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-    from pathlib import Path
-
     from counterfoil_schemas.canonical import Json
+    from counterfoil_worker.engines.schema_dialect import Dialect
     from counterfoil_worker.engines.schema_survey import Schema
 
 CLAIMS: Schema = {
-    "$schema": DIALECT,
+    "$schema": DRAFT_2020_12.uri,
     "type": "object",
     "required": ["claims", "severity"],
     "additionalProperties": False,
@@ -131,6 +125,68 @@ def test_every_unexpected_member_and_element_is_a_fault_of_its_own() -> None:
     assert [fault.pointer for fault in verdict.faults] == ["/1", "/2"]
 
 
+@pytest.mark.parametrize(
+    ("schema", "good", "bad", "keyword"),
+    [
+        ({"items": [{"type": "string"}, True]}, ["a", 1], [1, 1], "type"),
+        ({"items": [True], "additionalItems": {"const": 1}}, [0, 1], [0, 2], "const"),
+        ({"items": [True], "additionalItems": False}, [0], [0, 1], "additionalItems"),
+        ({"dependencies": {"a": ["b"]}}, {"a": 1, "b": 1}, {"a": 1}, "dependencies"),
+        ({"dependencies": {"a": {"required": ["b"]}}}, {"b": 1}, {"a": 1}, "required"),
+        ({"dependencies": {"a": False}}, {"b": 1}, {"a": 1}, "false"),
+        ({"exclusiveMaximum": 5}, 4, 5, "exclusiveMaximum"),
+        ({"if": {"type": "string"}, "then": {"minLength": 1}}, 5, "", "minLength"),
+        ({"contains": {"const": 1}}, [0, 1], [0], "contains"),
+        ({"type": "integer"}, 1.0, 1.5, "type"),
+        ({"format": "date"}, "2026-02-28", "2026-02-29", "format"),
+        ({"pattern": "^a$"}, "a", "a\n", "pattern"),
+        ({"contentEncoding": "base64"}, "e30=", "%", "contentEncoding"),
+        ({"contentMediaType": "application/json"}, "{}", "{", "contentMediaType"),
+        ({"$ref": "#a", "definitions": {"b": {"$id": "#a", "const": 1}}}, 1, 2, "const"),
+    ],
+)
+def test_keywords_decide_as_draft_7_says(
+    schema: dict[str, Json], good: Json, bad: Json, keyword: str
+) -> None:
+    schema = {"$schema": f"{DRAFT_7.uri}#", **schema}
+    assert vet_schema(schema) == ()
+    assert compile_schema(schema).faults(good, 1).valid
+    assert one_fault(schema, bad).keyword == keyword
+
+
+def test_what_draft_7_does_not_allow_is_named_at_its_own_place() -> None:
+    elements: Schema = {"$schema": DRAFT_7.uri, "items": [True], "additionalItems": False}
+    verdict = compile_schema(elements).faults([0, 1, 2], 10)
+    assert [fault.pointer for fault in verdict.faults] == ["/1", "/2"]
+    depends: Schema = {"$schema": DRAFT_7.uri, "dependencies": {"a": ["b"]}}
+    assert one_fault(depends, {"a": 1}) == InstanceFault("", "dependencies", "/dependencies", "b")
+
+
+@pytest.mark.parametrize(
+    ("uri", "prefix_items", "items"),
+    [
+        (None, False, None),
+        (DRAFT_2020_12.uri, False, None),
+        (f"{DRAFT_2020_12.uri}#", False, None),
+        (DRAFT_7.uri, True, False),
+        (f"{DRAFT_7.uri}#", True, False),
+    ],
+)
+def test_the_declared_dialect_reads_the_schema(
+    uri: str | None, *, prefix_items: bool, items: bool | None
+) -> None:
+    """`None` for a verdict: that dialect does not compile it."""
+    declaration: dict[str, Json] = {} if uri is None else {"$schema": uri}
+    compiled = compile_schema({**declaration, "prefixItems": [False]})
+    assert compiled.faults([1], 1).valid is prefix_items
+    listed: Schema = {**declaration, "items": [False]}
+    if items is None:
+        with pytest.raises(SchemaError):
+            compile_schema(listed)
+    else:
+        assert compile_schema(listed).faults([1], 1).valid is items
+
+
 def test_elements_are_ordered_by_index_and_faults_do_not_depend_on_the_order_of_members() -> None:
     schema: Schema = {"items": {"type": "string"}, "additionalProperties": {"type": "string"}}
     compiled = compile_schema(schema)
@@ -217,7 +273,11 @@ def test_what_is_no_json_is_undecided_and_not_quoted(odd: Json) -> None:
         {"format": "emial"},
         {"pattern": "(?=a)"},
         {"$ref": "#/$defs/nope"},
-        {"$schema": "http://json-schema.org/draft-07/schema#"},
+        {"$schema": "http://json-schema.org/draft-06/schema#"},
+        {"$schema": ["http://json-schema.org/draft-07/schema#"]},
+        {"$schema": DRAFT_7.uri, "$ref": "#/$defs/nope"},
+        {"$schema": DRAFT_7.uri, "exclusiveMaximum": True},
+        {"$schema": DRAFT_7.uri, "format": "uuid"},
         {"const": "\ud800"},
         {"items": nested(64)},
     ],
@@ -228,87 +288,21 @@ def test_a_bad_schema_that_was_never_vetted_does_not_compile(schema: Schema) -> 
         compile_schema(schema)
 
 
-@contextmanager
-def listening() -> Generator[tuple[str, list[str]]]:
-    """Serve a schema on the loopback interface; give the address and the paths asked for."""
-    asked: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(b'{"type": "integer"}')
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Keep the test's output clean; the names are the standard library's."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-def remote_schemas(address: str) -> dict[str, Schema]:
-    return {
-        "$ref": {"$ref": f"{address}/a"},
-        "relative to $id": {"$id": f"{address}/base", "$ref": "a"},
-        "$dynamicRef": {"$dynamicRef": f"{address}/a#x"},
-        "unused": {"$defs": {"a": {"$ref": f"{address}/a"}}},
-        "dialect": {"$schema": f"{address}/meta"},
-        "dialect inside": {"$defs": {"a": {"$id": "urn:a", "$schema": f"{address}/meta"}}},
-        "data": {"const": {"$ref": f"{address}/a"}},
-    }
-
-
-@pytest.mark.parametrize("name", remote_schemas(""))
-def test_no_schema_makes_a_request(name: str) -> None:
-    with listening() as (address, asked):
-        schema = remote_schemas(address)[name]
-        assert bool(vet_schema(schema)) == (name != "data")
-        try:
-            compiled = compile_schema(schema)
-        except SchemaError:
-            assert name != "data"
-        else:
-            compiled.faults({}, 1)
-    assert asked == []
-
-
-def test_the_engine_by_default_would_make_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with listening() as (address, asked):
-        jsonschema_rs.Draft202012Validator({"$ref": f"{address}/a"})
-    assert asked == ["/a"]
-
-
-def test_no_schema_reads_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "schema.json"
-    file.write_text('{"type": "integer"}')
-    schema: Schema = {"$ref": file.as_uri()}
-    assert not jsonschema_rs.Draft202012Validator({"$ref": file.as_uri()}).is_valid("a")
-    assert [fault.code for fault in vet_schema(schema)] == [SchemaFaultCode.REFERENCE_NOT_LOCAL]
-    with pytest.raises(SchemaError):
-        compile_schema(schema)
-
-
-def test_errors_of_a_recursive_union_double_with_each_level_so_vetting_refuses_it() -> None:
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.title)
+def test_errors_of_a_recursive_union_double_with_each_level_so_vetting_refuses_it(
+    dialect: Dialect,
+) -> None:
     branch: Json = {"properties": {"a": {"$ref": "#"}}}
-    doubling: dict[str, Json] = {"allOf": [branch, branch], "type": "object"}
-    single: dict[str, Json] = {"allOf": [branch], "type": "object"}
+    doubling: dict[str, Json] = {
+        "$schema": dialect.uri,
+        "allOf": [branch, branch],
+        "type": "object",
+    }
+    single: dict[str, Json] = {**doubling, "allOf": [branch]}
     instance: Json = 1
     for _ in range(8):
         instance = {"a": instance}
-    counts = [
-        len(list(jsonschema_rs.Draft202012Validator(schema).iter_errors(instance)))
-        for schema in (doubling, single)
-    ]
+    counts = [len(list(dialect.engine(each).iter_errors(instance))) for each in (doubling, single)]
     assert counts == [2**8, 1]
     assert [fault.code for fault in vet_schema(doubling)] == [SchemaFaultCode.EXPONENTIAL]
     assert vet_schema(single) == ()

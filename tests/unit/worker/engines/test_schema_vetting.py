@@ -12,11 +12,12 @@ from counterfoil_worker.engines.json_schema import (
     compile_schema,
     vet_schema,
 )
-from counterfoil_worker.engines.schema_vetting import DIALECT, MAX_FAULTS
-from counterfoil_worker.engines.schema_vocabulary import FORMATS, KEYWORDS
+from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_2020_12
+from counterfoil_worker.engines.schema_vetting import MAX_FAULTS
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
+    from counterfoil_worker.engines.schema_dialect import Dialect
     from counterfoil_worker.engines.schema_survey import Schema
 
 Code = SchemaFaultCode
@@ -75,9 +76,9 @@ ORDINARY: dict[str, Schema] = {
     "true": True,
     "false": False,
     "empty": {},
-    "declared dialect": {"$schema": DIALECT},
+    "declared dialect": {"$schema": DRAFT_2020_12.uri},
     "claims": {
-        "$schema": DIALECT,
+        "$schema": DRAFT_2020_12.uri,
         "$id": "https://example.com/incident",
         "title": "Incident",
         "type": "object",
@@ -179,8 +180,8 @@ REFUSED: dict[str, tuple[Schema, str, SchemaFaultCode]] = {
     "unknown type": ({"type": "strin"}, "/type", Code.INVALID),
     "negative length": ({"items": {"minLength": -1}}, "/items/minLength", Code.INVALID),
     "a list for a schema": ({"items": [True]}, "/items", Code.INVALID),
-    "draft 7": (
-        {"$schema": "http://json-schema.org/draft-07/schema#"},
+    "draft 6": (
+        {"$schema": "http://json-schema.org/draft-06/schema#"},
         "/$schema",
         Code.DIALECT,
     ),
@@ -233,7 +234,7 @@ REFUSED: dict[str, tuple[Schema, str, SchemaFaultCode]] = {
         Code.REFERENCE_NOT_LOCAL,
     ),
     "relative without a base": ({"$ref": "other.json"}, "/$ref", Code.REFERENCE_NOT_LOCAL),
-    "the meta-schema": ({"$ref": DIALECT}, "/$ref", Code.REFERENCE_NOT_LOCAL),
+    "the meta-schema": ({"$ref": DRAFT_2020_12.uri}, "/$ref", Code.REFERENCE_NOT_LOCAL),
     "dangling": ({"$ref": "#/$defs/nope"}, "/$ref", Code.REFERENCE_NOT_FOUND),
     "dangling anchor": ({"$ref": "#nope"}, "/$ref", Code.REFERENCE_NOT_FOUND),
     "into data": (
@@ -368,19 +369,27 @@ def test_faults_of_every_subschema_are_told_at_once() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
-def test_every_known_format_is_asserted_by_the_engine(name: str) -> None:
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [(dialect, name) for dialect in DIALECTS for name in sorted(dialect.formats)],
+)
+def test_every_known_format_is_asserted_by_the_engine(dialect: Dialect, name: str) -> None:
     wrong = "\\" if name != "regex" else "("
-    verdict = compile_schema({"format": name}).faults(wrong, 1)
+    verdict = compile_schema({"$schema": dialect.uri, "format": name}).faults(wrong, 1)
     assert [fault.keyword for fault in verdict.faults] == ["format"]
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS | KEYWORDS))
-def test_known_words_are_not_called_unknown(name: str) -> None:
-    codes = {fault.code for fault in vet_schema({name: True, "format": name})}
+WORDS = sorted(frozenset[str]().union(*(each.formats | each.keywords for each in DIALECTS)))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.title)
+@pytest.mark.parametrize("name", WORDS)
+def test_known_words_are_not_called_unknown(dialect: Dialect, name: str) -> None:
+    schema: Schema = {"items": {name: True, "format": name}, "$schema": dialect.uri}
+    codes = {fault.code for fault in vet_schema(schema)}
     assert (Code.KEYWORD in codes, Code.FORMAT in codes) == (
-        name not in KEYWORDS,
-        name not in FORMATS,
+        name not in dialect.keywords,
+        name not in dialect.formats,
     )
 
 

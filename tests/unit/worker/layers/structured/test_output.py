@@ -155,6 +155,38 @@ def test_formats_are_asserted() -> None:
     assert judge(undated, shape=shape).codes == ["structured.schema.violated"]
 
 
+@pytest.mark.parametrize(
+    ("json_schema", "keyword"),
+    [
+        (
+            {
+                "$schema": "http://json-schema.org/draft-07/schema#",
+                "properties": {"pair": {"items": [{"type": "string"}], "additionalItems": False}},
+            },
+            "additionalItems",
+        ),
+        (
+            {
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "properties": {"pair": {"prefixItems": [{"type": "string"}], "items": False}},
+            },
+            "false",
+        ),
+    ],
+    ids=["draft 7", "2020-12"],
+)
+def test_the_contract_says_in_which_dialect_its_schema_is_read(
+    json_schema: Json, keyword: str
+) -> None:
+    shape = contract(json_schema=json_schema)
+    one = mutated(good_event(), "/data/output/text#/pair", ["a"])
+    assert judge(one, shape=shape).accepted
+    two = mutated(good_event(), "/data/output/text#/pair", ["a", "b"])
+    found = judge(two, shape=shape).violations[0]
+    assert (found.code, found.params["keyword"]) == ("structured.schema.violated", keyword)
+    assert found.pointer == "/data/output/text#/pair/1"
+
+
 def test_no_more_than_twenty_faults_of_the_schema_are_reported_and_all_are_counted() -> None:
     shape = contract(json_schema={"properties": {"n": {"items": {"type": "string"}}}})
     event = mutated(good_event(), "/data/output/text#/n", list(range(30)))
