@@ -34,6 +34,11 @@ def rejected(code: str, title: str, detail: str, next_: str) -> Rule:
     return Rule(code, "rejected", "reject", title, detail, next_)
 
 
+def undecided(code: str, title: str, detail: str, next_: str) -> Rule:
+    """What cannot be decided: no acceptance and no rejection."""
+    return Rule(code, "indeterminate", "investigate", title, detail, next_)
+
+
 def blocked(code: str, title: str, detail: str, next_: str) -> Rule:
     """An action that may not be, or may not have been, carried out."""
     return Rule(code, "blocked", "reject", title, detail, next_)

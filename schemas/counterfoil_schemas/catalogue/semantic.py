@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from counterfoil_schemas.catalogue.rule import Rule, malformed, rejected
+from counterfoil_schemas.catalogue.rule import Rule, malformed, rejected, undecided
 
 RULES: Final = (
     malformed(
@@ -97,10 +97,8 @@ RULES: Final = (
         "the bytes of {evidence} do not hash to the digest that it declares",
         "find out which copy was altered before generating again",
     ),
-    Rule(
+    undecided(
         "semantic.source.bytes_missing",
-        "indeterminate",
-        "investigate",
         "Evidence bytes are not stored",
         "the bytes of {evidence} are named by digest and are not in the store",
         "put the bytes, then send the event under a new id",
@@ -117,10 +115,8 @@ RULES: Final = (
         "locator {locator} of {evidence} does not lie inside the item's bytes",
         "declare locators on the bytes that are sent",
     ),
-    Rule(
+    undecided(
         "semantic.source.locator_unread",
-        "indeterminate",
-        "investigate",
         "Cited part cannot be cut out",
         "{locator} of {evidence} is a {place}, which these rules cannot cut out of the bytes",
         "cite lines or bytes, or have the part reviewed by a person",
@@ -372,10 +368,8 @@ RULES: Final = (
         "the output declares {declared} for {name}, computed is {computed}",
         "declare the computed value",
     ),
-    Rule(
+    undecided(
         "semantic.derived.not_computed",
-        "indeterminate",
-        "investigate",
         "Derived value could not be computed",
         "{name} could not be computed: {problem}",
         "mend the rule in a new policy version, or send the measurement that it reads",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from counterfoil_schemas.catalogue.rule import malformed, rejected
+from counterfoil_schemas.catalogue.rule import malformed, rejected, undecided
 
 RULES: Final = (
     malformed(
@@ -139,11 +139,12 @@ RULES: Final = (
         "invariant {invariant} does not hold: {message}",
         "compare the output with the contract's invariant",
     ),
-    rejected(
+    undecided(
         "structured.invariant.not_computed",
         "Invariant could not be computed",
         "invariant {invariant} could not be computed: {problem}",
-        "mend the invariant in a new contract version; what cannot be computed never passes",
+        "in a new contract version, have the schema require what the invariant reads, or guard "
+        "it with has(..) or size(..); what cannot be computed is no verdict",
     ),
     rejected(
         "structured.view.mismatch",

@@ -168,40 +168,6 @@ def test_an_integer_of_any_size_is_read_and_left_to_the_schema() -> None:
     assert judge(event).accepted
 
 
-@pytest.mark.parametrize(
-    ("cel", "codes"),
-    [
-        ("size(output.claims) == 2", []),
-        ("size(output.claims) == 3", ["structured.invariant.failed"]),
-        ("output.nothing == 1", ["structured.invariant.not_computed"]),
-        ("output.severity > 1", ["structured.invariant.not_computed"]),
-        ("output.severity", ["structured.invariant.not_computed"]),
-        ("1 / (size(output.claims) - 2) == 0", ["structured.invariant.not_computed"]),
-    ],
-)
-def test_an_invariant_holds_fails_or_cannot_be_computed(cel: str, codes: list[str]) -> None:
-    rule: Obj = {"id": "rule", "cel": cel, "message": "as agreed"}
-    judged = judge(good_event(), shape=contract(invariants=[rule]))
-    assert judged.codes == codes
-    assert judged.accepted is not bool(codes)
-
-
-def test_every_broken_invariant_is_reported_in_the_contracts_order() -> None:
-    rules: list[Json] = [
-        {"id": name, "cel": cel, "message": "as agreed"}
-        for name, cel in (("b", "false"), ("a", "output.nothing"), ("c", "true"), ("d", "false"))
-    ]
-    judged = judge(good_event(), shape=contract(invariants=rules))
-    assert [v.params["invariant"] for v in judged.violations] == ["b", "a", "d"]
-
-
-def test_an_integer_that_the_rules_cannot_hold_is_not_computed() -> None:
-    rule: Obj = {"id": "rule", "cel": "output.number > 1", "message": "as agreed"}
-    event = mutated(good_event(), "/data/output/text#/number", 10**40)
-    judged = judge(event, shape=contract(invariants=[rule]))
-    assert judged.codes == ["structured.invariant.not_computed"]
-
-
 # --- the view ---------------------------------------------------------------------------------
 
 MISFITS: list[tuple[str, Json]] = [
