@@ -62,7 +62,8 @@ def _given(
 
 def test_every_end_that_the_pipeline_knows_is_here_and_in_the_ledgers_rules() -> None:
     here: dict[tuple[Layer, LayerOutcome], ResultOutcome] = {
-        list(_given(*outcomes).items())[-1]: result for *outcomes, result in OUTCOMES
+        list(_given(first, second, third).items())[-1]: result
+        for first, second, third, result in OUTCOMES
     }
     assert here == ENDS_AS
     ruled = {(layer, word): end for layer, ends in ENDED_BY.items() for word, end in ends.items()}

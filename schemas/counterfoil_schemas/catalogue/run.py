@@ -20,6 +20,7 @@ RULES: Final = (
         "Judgments did not come in time",
         "no judgment for every cited pair by the policy's deadline",
         "see why the verifiers did not answer, then run the event again",
+        "operator",
     ),
     undecided(
         "evidence.revoked",

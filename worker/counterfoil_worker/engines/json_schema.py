@@ -7,7 +7,7 @@ patterns are linear in the text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ import jsonschema_rs
 from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_to, quote
 from counterfoil_worker.engines.errors import EngineError, SchemaError
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
+from counterfoil_worker.engines.schema_expectation import Expectations
 from counterfoil_worker.engines.schema_vetting import DIALECT, build, vet_schema
 
 if TYPE_CHECKING:
@@ -44,13 +45,15 @@ class InstanceFault:
     """One keyword of the schema that one value of the instance fails.
 
     `pointer` names the value, or its closest ancestor that can be named within the bound.
-    `schema_pointer` names the keyword. `missing` is the name, from the schema, of a required
-    member that is not there. Nothing else of the instance is told.
+    `schema_pointer` names the keyword. `expected` says what the schema asks for there, in words
+    made of the schema alone. `missing` is the name, from the schema, of a required member that is
+    not there. Nothing else of the instance is told.
     """
 
     pointer: str
     keyword: str
     schema_pointer: str
+    expected: str
     missing: str | None = None
 
 
@@ -80,6 +83,7 @@ class CompiledSchema:
     """A schema ready for use, in any number of threads and in forked children; not picklable."""
 
     _validator: jsonschema_rs.Draft202012Validator
+    _expectations: Expectations = field(repr=False, compare=False)
 
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
@@ -113,7 +117,8 @@ class CompiledSchema:
         if not examined:
             raise EngineError("the schema engine calls the instance invalid and finds no fault")
         first = nsmallest(limit, examined)
-        return SchemaVerdict(tuple(placed.fault() for placed in first), len(examined), complete)
+        reported = tuple(placed.fault(self._expectations) for placed in first)
+        return SchemaVerdict(reported, len(examined), complete)
 
 
 def compile_schema(schema: Schema) -> CompiledSchema:
@@ -128,7 +133,7 @@ def compile_schema(schema: Schema) -> CompiledSchema:
     if exceeds_depth(schema):
         raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
     try:
-        return CompiledSchema(build(schema))
+        return CompiledSchema(build(schema), Expectations(schema))
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
 
@@ -150,12 +155,14 @@ class _Placed:
     keyword: str
     missing: str
 
-    def fault(self) -> InstanceFault:
+    def fault(self, expectations: Expectations) -> InstanceFault:
         """Spell it for the world."""
+        rule = _names(self.schema_path)
         return InstanceFault(
             pointer=pointer_to(_names(self.path)),
             keyword=self.keyword,
-            schema_pointer=pointer_to(_names(self.schema_path)),
+            schema_pointer=pointer_to(rule),
+            expected=expectations.at(rule, self.keyword, self.missing),
             missing=quote(self.missing) or None,
         )
 
