@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.result import Result
+    from counterfoil_schemas.vocabulary import ResultOutcome
     from tests.cases import Judged, Obj
 
 START: Final = WINDOW_MS[0]
@@ -125,6 +126,13 @@ def test_where_somebody_else_has_to_act_there_is_no_prompt(
     assert result.repair.steps
     assert result.repair.prompt is None
     assert "prompt" not in json.dumps(result.to_json())
+
+
+@pytest.mark.parametrize("outcome", ["malformed", "review", "indeterminate", "refused"])
+def test_only_a_rejection_is_put_to_the_model(outcome: ResultOutcome) -> None:
+    found = repair(outcome, failing(1))
+    assert found is not None
+    assert (found.codes, found.prompt) == (("structured.invariant.failed",), None)
 
 
 def test_an_undecided_invariant_is_not_the_models_to_mend() -> None:
