@@ -39,7 +39,9 @@ def _head(page: str) -> str:
 
 def _row(rule: Rule) -> str:
     detail = rule.detail.replace("{", "*").replace("}", "*")
-    cells = (f"`{rule.code}`", rule.title, detail, f"`{rule.outcome}`", rule.disposition, rule.next)
+    outcome = f"`{rule.outcome}`"
+    names = f"`{rule.code}`", rule.title, detail
+    cells = (*names, outcome, rule.disposition, rule.mender, rule.next)
     return "| " + " | ".join(cells) + " |"
 
 
@@ -47,11 +49,25 @@ def violations() -> str:
     """The page of violation codes, a table a layer."""
     lines = [_head("violations")]
     for prefix in dict.fromkeys(code.partition(".")[0] for code in CATALOGUE):
-        lines += [f"## {prefix}", "", "| code | title | detail | leads to | asks for | next |"]
-        lines += ["|---|---|---|---|---|---|"]
+        lines += [
+            f"## {prefix}",
+            "",
+            "| code | title | detail | leads to | asks for | who | next |",
+        ]
+        lines += ["|---|---|---|---|---|---|---|"]
         lines += [_row(rule) for code, rule in CATALOGUE.items() if code.startswith(f"{prefix}.")]
         lines.append("")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_asks()])
+
+
+def _asks() -> list[str]:
+    """What the model is asked, by code."""
+    lines = ["## Asked of the model", "", "| code | in the prompt |", "|---|---|"]
+    for code, rule in CATALOGUE.items():
+        if rule.ask:
+            asked = rule.ask.replace("{", "*").replace("}", "*")
+            lines.append(f"| `{code}` | {asked} |")
+    return [*lines, ""]
 
 
 def _plain(text: str | None) -> str:

@@ -28,7 +28,14 @@ class Limits(Wire):
 
 
 class Invariant(Wire):
-    """A rule over the whole output, in CEL, with the variable ``output``."""
+    """A rule over the whole output, in CEL, with the variables ``output`` and ``scope``.
+
+    ``scope`` is the event's scope as a map; a field that the event leaves out is absent, but
+    ``services`` is always a list. Where the rule is true the output keeps it, where it is false
+    the output is rejected with ``message``, and where it cannot be computed (a missing member, a
+    wrong type, more than 9 999 steps) nothing is decided: the run ends ``indeterminate``. So guard
+    what may be absent: ``!has(scope.window_ms) || output.at < scope.window_ms[1]``.
+    """
 
     id: Label
     cel: Annotated[str, StringConstraints(min_length=1, max_length=1_000)]

@@ -21,6 +21,9 @@ MAX_RESULT_VIOLATIONS: Final = 50
 MAX_INLINE_BYTES: Final = 16_384
 """Largest accepted output, in bytes, that a result carries itself."""
 
+MAX_PROMPT_BYTES: Final = 4_096
+"""Largest prompt fragment, in bytes of UTF-8."""
+
 RESULT_SOURCE: Final = "urn:counterfoil:results"
 
 
@@ -45,10 +48,17 @@ class AcceptedOutput(Wire):
 
 
 class Repair(Wire):
-    """What the producer can do about a result that is not accepted, without weakening a rule."""
+    """What can be done about a result that is not accepted, without weakening a rule.
+
+    ``prompt`` is a text of at most 4 096 bytes that can be sent back to the model as it is, after
+    the request and the output that it is about. It is there only where the output was rejected
+    and the model can mend some of it; what a producer, an operator or a reviewer has to do is not
+    in it. It repeats no value of the output and nothing of the evidence.
+    """
 
     codes: tuple[str, ...]
     steps: tuple[str, ...]
+    prompt: str | None = None
 
 
 class Result(Wire):

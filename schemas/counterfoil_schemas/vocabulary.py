@@ -38,7 +38,7 @@ Disposition = Literal["reject", "review", "investigate", "malformed"]
 
 CheckStatus = Literal["pass", "fail", "not_run", "indeterminate"]
 
-StructuredOutcome = Literal["accepted", "refused", "rejected", "malformed"]
+StructuredOutcome = Literal["accepted", "refused", "rejected", "indeterminate", "malformed"]
 SemanticOutcome = Literal["accepted", "rejected", "review", "indeterminate", "malformed"]
 BehaviorOutcome = Literal[
     "completed",

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from counterfoil_schemas.digest import digest_bytes
+from counterfoil_worker.ledger.rules import ENDED_BY
+from counterfoil_worker.pipeline import ENDS_AS
 from counterfoil_worker.ports import ALONE, Concluded
 from tests.contract.bench import LONG, next_revision
 
@@ -23,6 +25,7 @@ OUTCOMES: list[tuple[LayerOutcome, LayerOutcome | None, LayerOutcome | None, Res
     ("malformed", None, None, "malformed"),
     ("rejected", None, None, "rejected"),
     ("refused", None, None, "refused"),
+    ("indeterminate", None, None, "indeterminate"),
     ("accepted", "malformed", None, "malformed"),
     ("accepted", "rejected", None, "rejected"),
     ("accepted", "review", None, "review"),
@@ -55,6 +58,16 @@ def _given(
     if behavior is not None:
         given["behavior"] = behavior
     return given
+
+
+def test_every_end_that_the_pipeline_knows_is_here_and_in_the_ledgers_rules() -> None:
+    here: dict[tuple[Layer, LayerOutcome], ResultOutcome] = {
+        list(_given(first, second, third).items())[-1]: result
+        for first, second, third, result in OUTCOMES
+    }
+    assert here == ENDS_AS
+    ruled = {(layer, word): end for layer, ends in ENDED_BY.items() for word, end in ends.items()}
+    assert ruled == ENDS_AS
 
 
 @pytest.mark.parametrize(("structured", "semantic", "behavior", "outcome"), OUTCOMES)

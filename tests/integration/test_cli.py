@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.integration
 
 DATA = Path(__file__).parents[1] / "data" / "bundle"
+REPAIRS = Path(__file__).parents[1] / "data" / "repairs"
 PARTITIONS = 2
 DAY_MS = 86_400_000
 WORK_MS = 60_000
@@ -303,6 +304,38 @@ def test_show_tells_state_receipts_and_violations_by_every_name(run: Run) -> Non
         assert "semantic.support.contradicted at /data/output/text#" in shown.output
     unknown = run("show", "/assistant", "unknown-policy").output
     assert "policy      not stored when the event came" in unknown
+
+
+@pytest.mark.usefixtures("loop")
+def test_show_gives_the_prompt_as_it_is_and_results_say_that_there_is_one(run: Run) -> None:
+    run("put", str(REPAIRS))
+    run("submit", str(REPAIRS / "events" / "severity-broken.json"), "--wait", "60")
+    name = ("/assistant", "severity-broken")
+    prompt = json.loads(run("show", *name, "--json").output)["result"]["repair"]["prompt"]
+    shown = run("show", *name).output
+    assert "\n".join(f"    {line}" for line in prompt.split("\n")) in shown
+    assert "a prompt to mend this: counterfoil show" in run("results").output
+    run("submit", str(REPAIRS / "events" / "severity-mended.json"), "--wait", "60")
+    assert "to the model" not in run("show", "/assistant", "severity-mended").output
+
+
+@pytest.mark.usefixtures("loop")
+def test_an_undecided_invariant_ends_a_run_indeterminate_in_the_store(run: Run) -> None:
+    run("put", ".")
+    contract = json.loads(Path("contracts/brief.json").read_bytes())
+    rule = {"id": "open", "cel": "output.nothing == 1", "message": "as agreed"}
+    contract |= {"name": "open", "invariants": [rule]}
+    policy = json.loads(Path("policies/brief.json").read_bytes())
+    policy |= {"name": "open", "contract": "open@1"}
+    for folder, made in (("contracts", contract), ("policies", policy)):
+        Path(folder, "open.json").write_text(json.dumps(made))
+    assert run("put", ".").exit_code == exits.OK
+    event = json.loads(Path("events/accepted.json").read_bytes())
+    event["data"] |= {"contract": "open@1", "policy": f"open@{policy['version']}"}
+    waited = run("submit", "-", "--wait", "60", "--json", stdin=json.dumps(event).encode())
+    found = ResultEvent.model_validate_json(waited.output).data
+    assert (found.outcome, waited.exit_code) == ("indeterminate", exits.NOT_ACCEPTED)
+    assert set(found.receipts) == {"structured"}
 
 
 @pytest.mark.usefixtures("loop")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from counterfoil_schemas.digest import Digest, digest_bytes, digest_of
 from counterfoil_schemas.expansion import output_bytes
@@ -12,7 +12,6 @@ from counterfoil_schemas.result import (
     MAX_INLINE_BYTES,
     MAX_RESULT_VIOLATIONS,
     AcceptedOutput,
-    Repair,
     Result,
     ResultEvent,
     Run,
@@ -23,6 +22,7 @@ from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_schemas.wire import thaw_object
 from counterfoil_worker.pipeline import ending
 from counterfoil_worker.ports import Conclude, NewRun
+from counterfoil_worker.repair import repair
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,17 +35,6 @@ if TYPE_CHECKING:
     from counterfoil_worker.admission import Arrival
     from counterfoil_worker.pipeline import Sealed
     from counterfoil_worker.ports import ConcludeReason, RunView
-
-MAX_STEPS: Final = 10
-"""Different next steps that one result repeats."""
-
-
-def _repair(violations: Sequence[Violation]) -> Repair | None:
-    if not violations:
-        return None
-    codes = dict.fromkeys(item.code for item in violations)
-    steps = dict.fromkeys(item.next for item in violations)
-    return Repair(codes=tuple(codes), steps=tuple(steps)[:MAX_STEPS])
 
 
 def _accepted_output(event: bytes) -> AcceptedOutput:
@@ -67,6 +56,7 @@ class _Findings:
     receipts: Mapping[Layer, Digest]
     violations: Sequence[Violation] = ()
     total: int = 0
+    unlisted: int = 0
     derived: Mapping[Layer, JsonValue] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -74,6 +64,13 @@ def _total(receipt: Receipt) -> int:
     """Violations that a layer found: a receipt that does not hold all of them says how many."""
     counted = receipt.derived.get("violations_total")
     return counted if isinstance(counted, int) else len(receipt.violations)
+
+
+def _unlisted(receipt: Receipt) -> int:
+    """Faults of an output beyond those that were listed: of the schema, and of any one layer."""
+    faults = receipt.derived.get("faults")
+    counted = faults if isinstance(faults, int) else _total(receipt)
+    return counted - len(receipt.violations)
 
 
 def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _Findings:
@@ -84,6 +81,7 @@ def _of(receipts: Mapping[Layer, Sealed], extra: Sequence[Violation] = ()) -> _F
         receipts={layer: sealed.digest for layer, sealed in layers},
         violations=[*extra, *(v for _, s in layers for v in s.receipt.violations)],
         total=len(extra) + sum(_total(sealed.receipt) for _, sealed in layers),
+        unlisted=sum(_unlisted(sealed.receipt) for _, sealed in layers),
         derived={layer: thaw_object(sealed.receipt.derived) for layer, sealed in layers},
     )
 
@@ -111,7 +109,7 @@ def _result(
         violations_total=findings.total,
         output=output,
         derived={str(layer): values for layer, values in findings.derived.items()},
-        repair=_repair(findings.violations),
+        repair=repair(outcome, findings.violations, findings.unlisted),
         supersedes=run.supersedes,
     )
     return ResultEvent(id=run.rid, data=data).canonical()
@@ -187,7 +185,7 @@ def conflict_result(arrival: Arrival) -> tuple[bytes, Digest]:
             run=Run(id=rid, revision=1),
             violations=(found,),
             violations_total=1,
-            repair=_repair([found]),
+            repair=repair("malformed", [found]),
         ),
     )
     body = result.canonical()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 import jiter
 
 from counterfoil_schemas.canonical import MAX_SAFE_INTEGER
+from counterfoil_worker.json_grammar import expected_at
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
@@ -85,17 +86,20 @@ _SENTENCES: Final = {
 class JsonTextError(ValueError):
     """A text that was refused. Its message is one fixed sentence per kind, and the offset."""
 
-    def __init__(self, kind: JsonTextKind, offset: int | None) -> None:
-        """Keep both in `args`, so that the error survives a pickle.
+    def __init__(self, kind: JsonTextKind, offset: int | None, expected: str | None = None) -> None:
+        """Keep all in `args`, so that the error survives a pickle.
 
         Args:
             kind: why.
             offset: the byte, from 0, where the fault was found; the length of the text when the
                 fault is that it ends; None when the place is not known.
+            expected: what JSON has at this place, in words of its grammar; None where the kind
+                says all.
         """
-        super().__init__(kind, offset)
+        super().__init__(kind, offset, expected)
         self.kind: Final = kind
         self.offset: Final = offset
+        self.expected: Final = expected
 
     def __str__(self) -> str:
         place = "" if self.offset is None else f" (at byte {self.offset})"
@@ -289,7 +293,8 @@ def _refusal(data: bytes, words: str, limits: JsonLimits) -> JsonTextError:
         return JsonTextError(kind, _key_before(data, place))
     if kind is JsonTextKind.INCOMPLETE and (broken := _broken_escape(data)) is not None:
         return JsonTextError(JsonTextKind.SYNTAX, broken)
-    return JsonTextError(kind, place)
+    expected = expected_at(data, words, place) if kind is JsonTextKind.SYNTAX else None
+    return JsonTextError(kind, place, expected)
 
 
 def _byte_offset(data: bytes, words: str) -> int | None:

@@ -53,6 +53,7 @@ ENDS_AS: Final[Mapping[tuple[Layer, LayerOutcome], ResultOutcome]] = MappingProx
         ("structured", "malformed"): "malformed",
         ("structured", "rejected"): "rejected",
         ("structured", "refused"): "refused",
+        ("structured", "indeterminate"): "indeterminate",
         ("semantic", "malformed"): "malformed",
         ("semantic", "rejected"): "rejected",
         ("semantic", "review"): "review",

@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from counterfoil_schemas.scope import Scope
 from counterfoil_schemas.wire import pointer, thaw
+from counterfoil_worker.engines.bounds import quote
 from counterfoil_worker.engines.cel import CelType, vet_expression
+from counterfoil_worker.engines.cel_text import fields_of
 from counterfoil_worker.engines.json_schema import vet_schema
 from counterfoil_worker.layers.semantic.checks.derived import DERIVED_VARIABLES
 from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
@@ -96,6 +99,19 @@ def _invariant_faults(contract: OutputContract) -> Iterator[Fault]:
     for number, item in enumerate(contract.invariants):
         at = pointer("invariants", number, "cel")
         yield from _expression_faults(at, item.cel, INVARIANT_VARIABLES, CelType.BOOL)
+        yield from _scope_faults(at, item.cel)
+
+
+def _scope_faults(at: str, text: str) -> Iterator[Fault]:
+    """Fields that no scope has: a guard that asks for one would be open for ever."""
+    known = Scope.model_fields
+    for field in fields_of(text, "scope"):
+        if field.text not in known:
+            message = (
+                f"at character {field.offset}: {quote(field.text)} is no field of the scope;"
+                f" there are {', '.join(known)}"
+            )
+            yield Fault(at, "expression.unknown_field", message)
 
 
 def _derived_faults(policy: Policy) -> Iterator[Fault]:

@@ -28,8 +28,8 @@ RULES: Final = (
     malformed(
         "behavior.identity.no_digest",
         "Arguments have no canonical form",
-        "the arguments of proposal {proposal} have no canonical bytes, so that no approval "
-        "can be bound to them",
+        "the arguments of proposal {proposal} have no canonical bytes, so that no approval can be"
+        " bound to them",
         "write integers beyond 2^53 as strings, and whole characters only",
     ),
     malformed(
@@ -55,12 +55,14 @@ RULES: Final = (
         "Section is vouched for by the party it checks",
         "the policy asks another party to vouch for {section}",
         "have the section attested by another party",
+        by="producer",
     ),
     blocked(
         "behavior.gate.blocked",
         "Action is not allowed",
         "the policy blocks {tool}, asked for by proposal {proposal}",
-        "a supported diagnosis authorises nothing: change the plan or the policy",
+        "a supported diagnosis authorises nothing: leave the action out, or allow the tool in a "
+        "new policy version",
     ),
     Rule(
         "behavior.gate.needs_approval",
@@ -69,24 +71,27 @@ RULES: Final = (
         "Action needs an approval",
         "proposal {proposal} ({tool}) waits for an approval",
         "approve or deny the proposal",
+        "reviewer",
     ),
     blocked(
         "behavior.gate.denied",
         "Action was denied",
         "proposal {proposal} was denied",
-        "respect the decision, or propose something else",
+        "respect the decision; propose something else under a new id",
+        by="reviewer",
     ),
     blocked(
         "behavior.approval.other_arguments",
         "Approval is for other arguments",
         "the approval of proposal {proposal} is bound to other arguments",
-        "ask again with the arguments that will be used",
+        "ask for an approval of the arguments that will be used",
+        by="reviewer",
     ),
     blocked(
         "behavior.execution.unapproved",
         "Action was executed without approval",
-        "execution {execution} of proposal {proposal} had no valid approval when it started, "
-        "or the proposal was denied",
+        "execution {execution} of proposal {proposal} had no valid approval when it started, or "
+        "the proposal was denied",
         "find out how the action got past the gate",
     ),
     blocked(
@@ -111,7 +116,7 @@ RULES: Final = (
         "behavior.execution.missing",
         "Action was not executed",
         "proposal {proposal} was not executed",
-        "execute it, or withdraw the claim",
+        "execute the proposal and send the event with its execution, or withdraw the proposal",
     ),
     incomplete(
         "behavior.execution.failed",
@@ -122,8 +127,8 @@ RULES: Final = (
     incomplete(
         "behavior.effect.missing",
         "Execution without an observable effect",
-        "execution {execution} has no effect",
-        "a model's done is not an effect",
+        "execution {execution} has no effect; a model's done is none",
+        "send what the system reported to have changed, or find out why nothing did",
     ),
     blocked(
         "behavior.effect.unexpected",
@@ -146,8 +151,8 @@ RULES: Final = (
     incomplete(
         "behavior.state.stale",
         "Confirmation is not fresh",
-        "no observation of {resource} lies between the end of execution {execution} and "
-        "the as-of time and is young enough",
+        "no observation of {resource} lies between the end of execution {execution} and the as-of"
+        " time and is young enough",
         "observe the resource after the execution, and soon before checking",
     ),
     incomplete(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from counterfoil_schemas.catalogue.rule import Rule, malformed, rejected
+from counterfoil_schemas.catalogue.rule import Rule, malformed, mendable, rejected, undecided
 
 RULES: Final = (
     malformed(
@@ -53,31 +53,31 @@ RULES: Final = (
         "semantic.access.foreign_tenant",
         "Cited evidence belongs to another tenant",
         "evidence {evidence} does not belong to the event's tenant",
-        "being true makes no fact usable across tenants: cite evidence of this tenant",
+        "generate again without the item: being true makes no fact usable across tenants",
     ),
     rejected(
         "semantic.access.not_reader",
         "Principal may not read cited evidence",
         "the principal is not among the readers of {evidence}",
-        "retrieve only what the principal may read",
+        "retrieve only what the principal may read, and generate again without the item",
     ),
     rejected(
         "semantic.access.not_approved",
         "Cited evidence is not approved",
         "evidence {evidence} carries no approval",
-        "have the item approved at ingestion; silence is refusal",
+        "have the item approved at ingestion, or generate again without it; silence is refusal",
     ),
     rejected(
         "semantic.access.deleted",
         "Cited evidence was deleted",
         "evidence {evidence} is deleted",
-        "cite evidence that still exists",
+        "generate again from evidence that still exists",
     ),
     rejected(
         "semantic.access.expired",
         "Cited evidence has expired",
         "evidence {evidence} had expired at the as-of time, or has no expiry",
-        "acquire the evidence again",
+        "acquire the evidence again, with its new expiry, and generate again",
     ),
     rejected(
         "semantic.access.revoked",
@@ -97,19 +97,19 @@ RULES: Final = (
         "the bytes of {evidence} do not hash to the digest that it declares",
         "find out which copy was altered before generating again",
     ),
-    Rule(
+    undecided(
         "semantic.source.bytes_missing",
-        "indeterminate",
-        "investigate",
         "Evidence bytes are not stored",
         "the bytes of {evidence} are named by digest and are not in the store",
         "put the bytes, then send the event under a new id",
     ),
-    rejected(
+    mendable(
         "semantic.source.locator_unknown",
         "Citation of an undeclared part",
-        "claim {claim} cites {evidence} at {locator}, which is not declared",
-        "cite a locator that the item declares",
+        "claim {claim} cites {evidence} at {locator}, which is not declared; declared are {known}",
+        "cite a locator that the item declares, or declare this one in the event",
+        "this part of the evidence is not declared; declared are {known}. Cite one that supports "
+        "the claim, or narrow the claim to what its evidence supports, or move it to the unknowns",
     ),
     rejected(
         "semantic.source.locator_outside",
@@ -117,13 +117,12 @@ RULES: Final = (
         "locator {locator} of {evidence} does not lie inside the item's bytes",
         "declare locators on the bytes that are sent",
     ),
-    Rule(
+    undecided(
         "semantic.source.locator_unread",
-        "indeterminate",
-        "investigate",
         "Cited part cannot be cut out",
         "{locator} of {evidence} is a {place}, which these rules cannot cut out of the bytes",
         "cite lines or bytes, or have the part reviewed by a person",
+        by="reviewer",
     ),
     rejected(
         "semantic.source.locator_digest_mismatch",
@@ -161,29 +160,38 @@ RULES: Final = (
         "the observation of {evidence} at {locator} is reversed",
         "mend the clock map of the acquisition",
     ),
-    rejected(
+    mendable(
         "semantic.time.before_window",
         "Observation starts before the window",
         "{evidence} at {locator} was observed from {found}, the window starts at {bound}",
-        "mend the clock map, or ask about the right window; never widen it for all",
+        "cite evidence from inside the window; if a clock is off, mend the clock map; never "
+        "widen the window for all",
+        "this evidence was observed from {found} on, before the window starts at {bound} "
+        "(milliseconds since 1970): cite evidence from inside the window, or move the claim to "
+        "the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.time.after_window",
         "Observation does not end inside the window",
         "{evidence} at {locator} was observed until {found}, the window ends at {bound}",
-        "mend the clock map, or ask about the right window; never widen it for all",
+        "cite evidence from inside the window; if a clock is off, mend the clock map; never "
+        "widen the window for all",
+        "this evidence was observed until {found}, and the window ends at {bound} (milliseconds"
+        " since 1970): cite evidence from inside the window, or move the claim to the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.domain.service_not_allowed",
         "Evidence is about another service",
-        "evidence {evidence} is about {service}, which is not allowed here",
-        "retrieve evidence about the services in scope",
+        "evidence {evidence} is about {service}; allowed here are {allowed}",
+        "cite evidence about an allowed service, or retrieve evidence about the services in scope",
+        "this evidence is about no service that is allowed here; allowed are {allowed}. Cite "
+        "evidence about one of these, or move the claim to the unknowns",
     ),
     rejected(
         "semantic.coverage.missing",
         "Cited pair was not judged",
         "no judgment on claim {claim}, evidence {evidence} at {locator}",
-        "have every cited pair judged",
+        "have every cited pair judged, and send the judgments with the event",
     ),
     rejected(
         "semantic.coverage.unknown",
@@ -201,13 +209,13 @@ RULES: Final = (
         "semantic.judgment.stale",
         "Judgment is about other content",
         "{verifier} judged another {what} than claim {claim}, {evidence} at {locator} has now",
-        "judge the present claim and bytes",
+        "have the present claim and bytes judged, and send that judgment",
     ),
     rejected(
         "semantic.judgment.unbound",
         "Judgment does not say what it judged",
-        "the judgment of {verifier} on claim {claim}, {evidence} at {locator} does not name "
-        "the claim text and the bytes by digest",
+        "the judgment of {verifier} on claim {claim}, {evidence} at {locator} does not name the "
+        "claim text and the bytes by digest",
         "send claim_digest and selected_digest with every judgment",
     ),
     rejected(
@@ -219,22 +227,25 @@ RULES: Final = (
     rejected(
         "semantic.adjudication.stale",
         "Adjudication settles other judgments",
-        "the adjudication of claim {claim}, {evidence} at {locator} does not list exactly "
-        "the judgments that stand",
+        "the adjudication of claim {claim}, {evidence} at {locator} does not list exactly the "
+        "judgments that stand",
         "adjudicate the judgments that stand now",
+        by="reviewer",
     ),
     rejected(
         "semantic.adjudication.unfounded",
         "Adjudication where nothing is to be settled",
-        "the judgments on claim {claim}, {evidence} at {locator} do not disagree, or none of them "
-        "says what the adjudication says",
+        "the judgments on claim {claim}, {evidence} at {locator} do not disagree, or none of them"
+        " says what the adjudication says",
         "adjudicate only judgments that disagree, and for one of their sides",
+        by="reviewer",
     ),
     rejected(
         "semantic.adjudication.not_independent",
         "Adjudicator settles its own verdict",
         "the adjudicator of claim {claim}, {evidence} at {locator} is one of its verifiers",
         "have another party adjudicate",
+        by="reviewer",
     ),
     malformed(
         "semantic.adjudication.duplicate",
@@ -242,43 +253,52 @@ RULES: Final = (
         "claim {claim}, {evidence} at {locator} is adjudicated more than once",
         "send one adjudication for each pair",
     ),
-    rejected(
+    mendable(
         "semantic.support.too_few_claims",
         "Output makes too few claims",
-        "the output makes {found} claims, the policy asks for {bound}",
+        "the output makes {found} claims, the policy asks for at least {bound}",
         "make checkable claims, point the contract's view at them, or lower min_claims",
+        "this makes {found} checkable claims, and at least {bound} are asked for: state what the "
+        "evidence supports as claims with citations, and invent none",
     ),
-    rejected(
+    mendable(
         "semantic.support.uncited",
         "Claim without a citation",
         "claim {claim} cites nothing",
-        "cite evidence, or file the claim as unknown",
+        "cite the evidence that supports the claim, or move it to the unknowns",
+        "this claim cites nothing: cite evidence that supports it, or move it to the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.support.unrelated",
         "Citation does not bear on its claim",
         "{evidence} at {locator} is unrelated to claim {claim}",
-        "cite a source that supports the claim, or drop the claim",
+        "cite a source that supports the claim, narrow the claim to what is supported, or move it"
+        " to the unknowns",
+        "this evidence does not bear on the claim: cite evidence that supports it, or narrow the "
+        "claim to what its evidence supports, or move it to the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.support.unsupported",
         "Claim without a supporting citation",
         "none of the citations of claim {claim} supports it",
-        "cite a source that supports the claim, or drop the claim",
+        "cite a source that supports the claim, narrow the claim to what is supported, or move it"
+        " to the unknowns",
+        "none of the citations supports this claim: cite evidence that does, or narrow the claim "
+        "to what its evidence supports, or move it to the unknowns",
     ),
     rejected(
         "semantic.support.outdated",
         "Supporting evidence is too old",
-        "evidence {evidence}, which supports claim {claim}, was acquired too long before the "
-        "as-of time, or does not say when",
+        "evidence {evidence}, which supports claim {claim}, was acquired too long before the as-"
+        "of time, or does not say when",
         "acquire the evidence again",
     ),
     rejected(
         "semantic.support.unreliable",
         "Supporting evidence is not reliable enough",
-        "evidence {evidence}, which supports claim {claim}, is less reliable than {bound} "
-        "bps, or does not say how reliable it is",
-        "find a more reliable source",
+        "evidence {evidence}, which supports claim {claim}, is less reliable than {bound} bps, or"
+        " does not say how reliable it is",
+        "find a more reliable source, or state the item's reliability at ingestion",
     ),
     Rule(
         "semantic.support.partial",
@@ -286,7 +306,9 @@ RULES: Final = (
         "review",
         "Claim is supported in part",
         "{evidence} at {locator} supports a part of claim {claim}",
-        "split the claim, or have a person settle it",
+        "have a person settle it, or generate again with the claim split into what is supported "
+        "and what is not",
+        "reviewer",
     ),
     Rule(
         "semantic.support.disagreement",
@@ -295,6 +317,7 @@ RULES: Final = (
         "Verifiers disagree",
         "verifiers disagree on claim {claim}, {evidence} at {locator}",
         "have the judgments adjudicated",
+        "reviewer",
     ),
     Rule(
         "semantic.support.contradicted",
@@ -305,42 +328,51 @@ RULES: Final = (
         "investigate: the claim is too broad, the window or tenant differs, the observation is "
         "stale or corrupted, correlation was read as cause, verifiers disagree, or the domain "
         "changed; keep the opposing source listed",
+        "reviewer",
     ),
-    rejected(
+    mendable(
         "semantic.confidence.above_cap",
         "Confidence above the policy's cap",
-        "claim {claim} carries {found} bps, the cap is {cap}",
-        "lower the confidence, or observe directly",
+        "claim {claim} carries {found} bps, the cap of its kind is {cap}",
+        "lower the confidence to the cap, or observe directly",
+        "the confidence is {found} basis points, and at most {cap} is allowed for this kind of "
+        "claim: lower it, and leave the kind as it is",
     ),
-    rejected(
+    mendable(
         "semantic.confidence.ordinal_above_cap",
         "Confidence above the policy's cap",
         "claim {claim} carries {found} confidence, the cap is {cap}",
         "lower the confidence until the calibration plan {plan} is done",
+        "the confidence is higher than {cap}, the most that is allowed for this kind of claim: "
+        "lower it, and leave the kind as it is",
     ),
-    rejected(
+    mendable(
         "semantic.confidence.not_calibrated",
         "Numeric confidence where none is calibrated",
         "claim {claim} carries a number, the policy allows ordinal confidence only",
         "use low, medium or high until the calibration plan {plan} is done",
+        "expected is the word low, medium or high for the confidence, and no number",
     ),
-    rejected(
+    mendable(
         "semantic.confidence.not_numeric",
         "Ordinal confidence where numbers are capped",
         "claim {claim} carries {found} confidence, the policy caps numbers only",
         "give the confidence in basis points, or cap ordinal confidence in the policy",
+        "expected is the confidence as a number of basis points from 0 to 10000, and no word",
     ),
-    rejected(
+    mendable(
         "semantic.severity.undeclared",
         "Severity is not declared",
         "the output declares no severity, measured is {computed}",
         "declare the severity that the measurement gives",
+        "declare the severity here; measured is {computed}",
     ),
-    rejected(
+    mendable(
         "semantic.severity.mismatch",
         "Severity is not what was measured",
         "the output declares {declared}, measured is {computed}",
         "declare the severity that the measurement gives",
+        "the declared severity is not what was measured: declare {computed}",
     ),
     rejected(
         "semantic.severity.unmeasured",
@@ -360,60 +392,75 @@ RULES: Final = (
         "measurement {impact} is not of the snapshot that the scope names",
         "measure the snapshot in scope",
     ),
-    rejected(
+    mendable(
         "semantic.derived.undeclared",
         "Derived value is not declared",
         "the output declares no {name}, computed is {computed}",
         "declare the computed value",
+        "declare the value of {name} here; computed is {computed}",
     ),
-    rejected(
+    mendable(
         "semantic.derived.mismatch",
         "Derived value is not what was computed",
         "the output declares {declared} for {name}, computed is {computed}",
         "declare the computed value",
+        "the declared value of {name} is not what was computed: declare {computed}",
     ),
-    Rule(
+    undecided(
         "semantic.derived.not_computed",
-        "indeterminate",
-        "investigate",
         "Derived value could not be computed",
         "{name} could not be computed: {problem}",
         "mend the rule in a new policy version, or send the measurement that it reads",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.forbidden",
         "Root cause claimed where none may be",
         "the policy forbids root-cause claims",
-        "file the cause as unknown",
+        "claim no root cause, and name what is open among the unknowns",
+        "no root cause may be claimed here: take it out, and name what is open among the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.unknown_claim",
         "Root cause names an unknown claim",
         "the root cause names claim {claim}, which the output does not make",
-        "name claims of the same output",
+        "name ids of claims that the same output makes",
+        "the output makes no claim with this id: name the id of a claim that it makes, or claim "
+        "no root cause and name it among the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.unsupported",
         "Root cause rests on an unsupported claim",
         "claim {claim} of the root cause is not itself supported",
-        "rest the root cause on supported claims only",
+        "rest the root cause on supported claims only, or claim no root cause and name it among "
+        "the unknowns",
+        "this claim of the root cause is not itself supported: rest the root cause on supported "
+        "claims only, or claim no root cause and name it among the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.too_few_roots",
         "Root cause lacks independent origins",
         "the root cause rests on {found} independent origins, the policy asks for {bound}",
-        "copies and summaries of one source count once: find another source",
+        "find another source, for copies and summaries of one count once, or claim no root cause "
+        "and name it among the unknowns",
+        "the root cause rests on {found} independent sources, and at least {bound} are asked for;"
+        " copies and summaries of one source count once. Rest it on claims with more, or claim no"
+        " root cause and name it among the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.model_only",
         "Root cause rests on model-written evidence",
         "every origin of the root cause was written by a model",
-        "find a source that was recorded, not written by a model",
+        "find a source that was recorded, not written by a model, or claim no root cause and name"
+        " it among the unknowns",
+        "everything that the root cause rests on was written by a model: rest it on evidence that"
+        " was recorded, or claim no root cause and name it among the unknowns",
     ),
-    rejected(
+    mendable(
         "semantic.root_cause.too_few_categories",
         "Root cause lacks different kinds of source",
         "the root cause rests on {found} categories of source, the policy asks for {bound}",
-        "find a source of another category",
+        "find a source of another category, or claim no root cause and name it among the unknowns",
+        "the root cause rests on {found} categories of source, and at least {bound} are asked "
+        "for: rest it on claims with more, or claim no root cause and name it among the unknowns",
     ),
 )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from counterfoil_schemas.catalogue.rule import malformed, rejected
+from counterfoil_schemas.catalogue.rule import malformed, mendable, rejected, undecided
 
 RULES: Final = (
     malformed(
         "structured.event.invalid",
         "Event does not follow the wire contract",
         "the event's data is wrong at {where}: {problem}",
-        "correct the producer: the wire contract lists every field",
+        "correct the producer at this place: the wire contract lists every field and its type",
     ),
     malformed(
         "structured.event.unknown_type",
         "Unknown event type",
-        "events of type {event_type} are not known here",
-        "send counterfoil.generation.v1, or upgrade the workers before the producers",
+        "events of type {event_type} are not known here; known is {expected}",
+        "send the type that is known, or upgrade the workers before the producers",
     ),
     malformed(
         "structured.event.foreign_tenant",
@@ -77,90 +77,111 @@ RULES: Final = (
         "structured.output.media_type",
         "Output has another media type",
         "the contract asks for {expected}, the output says {found}",
-        "ask the model for the contract's media type",
+        "send the output under the contract's media type, or name a contract for the other one",
     ),
     rejected(
         "structured.ending.incomplete",
         "Output was cut off",
-        "the model stopped for {finish_reason}, so the text is not whole",
-        "raise the token limit or ask for less, and generate again",
+        "the model stopped for {finish_reason}, so the text is not whole; the contract takes "
+        "{expected}",
+        "raise the token limit, or ask for less; then generate again under a new id",
     ),
     rejected(
         "structured.ending.filtered",
         "Output was filtered by the provider",
-        "the provider ended the output with {finish_reason}",
-        "look into what was filtered before asking again",
+        "the provider ended the output with {finish_reason}; the contract takes {expected}",
+        "look into what was filtered and change the request; then generate again under a new id",
     ),
     rejected(
         "structured.ending.failed",
         "Generation failed",
-        "the provider ended the output with {finish_reason}",
-        "generate again",
+        "the provider ended the output with {finish_reason}; the contract takes {expected}",
+        "look at the provider's error, then generate again under a new id",
     ),
     rejected(
         "structured.ending.unexpected",
         "Output ended in a way the contract does not allow",
-        "the contract allows other endings than {finish_reason}",
-        "list the ending in the contract's endings if it is legitimate",
+        "the model ended with {finish_reason}; the contract takes {expected}",
+        "send the answer that the model ends normally, or list the ending in a new contract "
+        "version if it is legitimate",
     ),
     rejected(
         "structured.refusal.forbidden",
         "Model declined where it may not",
-        "the contract does not allow a refusal",
-        "allow refusals in the contract, or route the request elsewhere",
+        "the model declined, and the contract does not allow a refusal",
+        "route the request elsewhere, or allow refusals in a new contract version",
     ),
-    rejected(
+    mendable(
         "structured.output.too_large",
         "Output exceeds the contract's limits",
-        "the output exceeds {limit} ({bound})",
-        "ask for less, or raise the contract's limit in a new version",
+        "the output exceeds the contract's {limit}, which is {bound}",
+        "say less and generate again, or raise the limit in a new contract version",
+        "keep within the contract's {limit}, which is {bound}: say less, but nothing less well "
+        "supported",
     ),
-    rejected(
+    mendable(
         "structured.json.invalid",
         "Output is not one JSON value",
-        "the text is not one complete JSON value: {problem} at byte {offset}",
-        "constrain the model's decoding to JSON; nothing is repaired here",
+        "the text is not one complete JSON value: {problem} at byte {offset} (line {line}, column"
+        " {column}); expected is {expected}",
+        "write one JSON value with nothing before or after it; decoding that is constrained to "
+        "JSON prevents this, and nothing is repaired here",
+        "the text is not one complete JSON value; at line {line}, column {column} (byte {offset})"
+        " expected is {expected}",
     ),
-    rejected(
+    mendable(
         "structured.json.duplicate_key",
         "Output repeats a member name",
-        "an object has the same member twice, near byte {offset}",
-        "constrain the model's decoding; readers would disagree on the value",
+        "an object has the same member twice, at byte {offset} (line {line}, column {column}); "
+        "expected is each name once",
+        "keep one of the two members: readers would disagree on which counts",
+        "an object has the same member twice, the second time at line {line}, column {column} "
+        "(byte {offset}): write each name once",
     ),
-    rejected(
+    mendable(
         "structured.schema.violated",
         "Output does not match the schema",
-        "the value at {where} fails {keyword}",
-        "compare the place with the contract's schema",
+        "the value at {where} fails {keyword}; expected is {expected}",
+        "make this place what is expected; the contract's schema says it at {rule}",
+        "expected is {expected}",
     ),
-    rejected(
+    mendable(
         "structured.invariant.failed",
         "Output breaks an invariant",
         "invariant {invariant} does not hold: {message}",
-        "compare the output with the contract's invariant",
+        "change the output so that the invariant's message holds, without leaving out what is true",
+        "this has to hold: {message}",
     ),
-    rejected(
+    undecided(
         "structured.invariant.not_computed",
         "Invariant could not be computed",
         "invariant {invariant} could not be computed: {problem}",
-        "mend the invariant in a new contract version; what cannot be computed never passes",
+        "in a new contract version, have the schema require what the invariant reads, or guard it"
+        " with has(..) or size(..); what cannot be computed is no verdict",
     ),
-    rejected(
+    mendable(
         "structured.view.mismatch",
         "Output does not fit the contract's view",
         "the view expects {expected} at {where}",
-        "tighten the schema so that it guarantees what the view reads",
+        "write at this place what is expected there; a schema that requires it tells the model "
+        "beforehand",
+        "expected is {expected}",
     ),
-    rejected(
+    mendable(
         "structured.claim.duplicate",
         "Two claims share an id",
         "claim {claim} occurs more than once",
-        "give each claim an id of its own",
+        "give each claim an id of its own, and name it by that wherever it is referred to",
+        "this claim has the id of an earlier one: give it an id of its own, and use that wherever"
+        " this claim is meant",
     ),
-    rejected(
+    mendable(
         "structured.citation.unknown_evidence",
         "Citation of unknown evidence",
-        "claim {claim} cites {evidence}, which the event does not carry",
-        "cite only evidence that the model was given",
+        "claim {claim} cites {evidence}, which the event does not carry; it carries {known}",
+        "cite an item that the model was given, or move the claim to the unknowns; if the model "
+        "was given this one, send it with the event",
+        "no such evidence was given; given are {known}. Cite one that supports the claim, or "
+        "narrow the claim to what its evidence supports, or move it to the unknowns",
     ),
 )

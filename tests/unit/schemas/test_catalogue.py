@@ -7,6 +7,7 @@ from string import Formatter
 import pytest
 
 from counterfoil_schemas.catalogue import CATALOGUE, Rule
+from counterfoil_schemas.catalogue.rule import ASKABLE
 from counterfoil_schemas.violation import (
     MAX_PARAM_CHARS,
     Violation,
@@ -27,9 +28,13 @@ DISPOSITIONS = {
 
 
 def names(rule: Rule) -> list[str]:
-    """The parameters of a code's detail."""
-    texts = rule.detail + rule.next
-    return [name for _, name, _, _ in Formatter().parse(texts) if name is not None]
+    """The parameters of a code's detail and next step."""
+    return names_in(rule.detail + rule.next)
+
+
+def names_in(text: str) -> list[str]:
+    """The parameters of a template."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
 
 
 @pytest.mark.parametrize("rule", CATALOGUE.values(), ids=CATALOGUE)
@@ -55,6 +60,24 @@ def test_a_code_asks_for_what_fits_its_outcome(rule: Rule) -> None:
 @pytest.mark.parametrize("rule", CATALOGUE.values(), ids=CATALOGUE)
 def test_a_template_names_plain_parameters_only(rule: Rule) -> None:
     assert all(name.isidentifier() for name in names(rule))
+
+
+@pytest.mark.parametrize("rule", CATALOGUE.values(), ids=CATALOGUE)
+def test_a_model_is_asked_exactly_where_it_can_mend_a_rejection(rule: Rule) -> None:
+    assert bool(rule.ask) is (rule.mender == "model")
+    if rule.ask:
+        assert (rule.outcome, rule.disposition) == ("rejected", "reject")
+        assert rule.code.startswith(("structured.", "semantic."))
+    if rule.outcome == "malformed":
+        assert rule.mender == "producer"
+
+
+@pytest.mark.parametrize("rule", CATALOGUE.values(), ids=CATALOGUE)
+def test_what_a_model_is_asked_repeats_nothing_that_a_model_wrote(rule: Rule) -> None:
+    asked = set(names_in(rule.ask))
+    assert asked <= ASKABLE
+    assert asked <= set(names(rule)), "the detail tells people as much as the model is told"
+    assert ASKABLE.isdisjoint({"claim", "evidence", "locator", "declared", "where"})
 
 
 def test_titles_tell_codes_of_one_outcome_apart() -> None:

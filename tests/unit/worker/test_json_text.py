@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from typing import TYPE_CHECKING, Final
 
 import jiter
 import pytest
 
 from counterfoil_schemas.canonical import MAX_SAFE_INTEGER, Json, canonical_bytes
+from counterfoil_worker.json_grammar import AT_THE_START, GRAMMAR_WORDS
 from counterfoil_worker.json_text import (
     DEFAULT_LIMITS,
     PARSER_MAX_DEPTH,
@@ -320,6 +322,40 @@ def test_the_parser_still_uses_the_words_that_tell_a_kind(words: str, data: byte
     assert refusal(data).kind is kinds[words]
 
 
+@pytest.mark.parametrize(
+    ("words", "data"),
+    [
+        ("expected value", b"[,1]"),
+        ("expected ident", b"[nope]"),
+        ("expected `:`", b'{"a" 1}'),
+        ("expected `,` or `]`", b"[1 2]"),
+        ("expected `,` or `}`", b'{"a":1 "b":2}'),
+        ("key must be a string", b"{a:1}"),
+        ("trailing comma", b"[1,]"),
+        ("invalid escape", b'"\\x"'),
+        ("control character", b'"\x01"'),
+        ("invalid number", b"[01]"),
+    ],
+)
+def test_the_parser_still_uses_the_words_that_tell_what_it_expected(
+    words: str, data: bytes
+) -> None:
+    assert len(GRAMMAR_WORDS) == 10
+    with pytest.raises(ValueError, match=f"^{re.escape(words)}.* at line 1 column [0-9]+$"):
+        jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    assert (refusal(data).kind, refusal(data).expected) == (K.SYNTAX, GRAMMAR_WORDS[words])
+
+
+@pytest.mark.parametrize("data", [b"Here is it: {}", b"```json\n{}\n```", b"nope", b"'a'"])
+def test_a_text_that_begins_with_something_else_is_told_so(data: bytes) -> None:
+    assert refusal(data).expected == AT_THE_START
+
+
+@pytest.mark.parametrize("data", [b"", b"[1", b"1 1", b'{"a":1,"a":1}', b'"\xff"', b'"\\ud800"'])
+def test_where_the_kind_says_all_there_is_no_further_expectation(data: bytes) -> None:
+    assert refusal(data).expected is None
+
+
 def test_a_key_that_imitates_the_parser_does_not_move_the_offset() -> None:
     key = b"trailing characters at line 9 column 9"
     error = refusal(b'{"%s":1,"%s":2}' % (key, key))
@@ -331,6 +367,9 @@ def test_an_error_survives_a_pickle() -> None:
     copy = pickle.loads(pickle.dumps(error))  # noqa: S301  # bytes of our own
     assert isinstance(copy, JsonTextError)
     assert (copy.kind, copy.offset, str(copy)) == (error.kind, error.offset, str(error))
+    syntax = refusal(b"[1,]")
+    again = pickle.loads(pickle.dumps(syntax))  # noqa: S301  # bytes of our own
+    assert again.expected == syntax.expected == GRAMMAR_WORDS["trailing comma"]
 
 
 # --- the published suite of parser tests ------------------------------------------------------

@@ -25,6 +25,7 @@ TABLE: list[tuple[Layer, LayerOutcome, ResultOutcome | None]] = [
     ("structured", "accepted", None),
     ("structured", "refused", "refused"),
     ("structured", "rejected", "rejected"),
+    ("structured", "indeterminate", "indeterminate"),
     ("structured", "malformed", "malformed"),
     ("semantic", "accepted", None),
     ("semantic", "rejected", "rejected"),

@@ -102,6 +102,12 @@ CONTRACT_FAULTS = [
         id="no truth value",
     ),
     pytest.param(
+        {"invariants": [invariant("!has(scope.windw_ms) || output.n < scope.window_ms[1]")]},
+        "/invariants/0/cel",
+        "expression.unknown_field",
+        id="field of the scope",
+    ),
+    pytest.param(
         {"invariants": [invariant("true"), invariant("true")]},
         "/invariants/1/id",
         "repeated",
@@ -121,6 +127,29 @@ def test_a_contract_that_cannot_be_kept_is_refused(
     faults = vet_contract(contract(**change))
     assert [(fault.pointer, fault.code) for fault in faults] == [(pointer, code)]
     assert faults[0].message
+
+
+@pytest.mark.parametrize(
+    "cel",
+    [
+        "!has(scope.window_ms) || output.n < scope.window_ms[1]",
+        "scope . principal == 'oncall' && size(scope.services) == 0",
+        "output.scope.anything == 1",
+        "output.all(scope, scope.anything == 1)",
+        "output.n == 'scope.anything'",
+        "'x' in scope",
+    ],
+)
+def test_a_rule_over_the_scope_that_names_its_fields_is_taken(cel: str) -> None:
+    assert vet_contract(contract(invariants=[invariant(cel)])) == ()
+
+
+def test_an_unknown_field_of_the_scope_is_told_with_its_place_and_the_known_ones() -> None:
+    (fault,) = vet_contract(contract(invariants=[invariant("output.a || has(scope.windw_ms)")]))
+    assert fault.message == (
+        "at character 22: windw_ms is no field of the scope; there are principal, window_ms, "
+        "task, manifest, snapshot, services"
+    )
 
 
 def derived(**changes: JsonValue) -> dict[str, JsonValue]:

@@ -136,3 +136,11 @@ def violations_text(result: Result) -> str:
 def _violation_text(found: Violation) -> str:
     place = found.pointer or "the whole"
     return f"{found.code} at {place}\n  {found.detail}\n  next: {found.next}"
+
+
+def prompt_text(result: Result) -> list[str]:
+    """The prompt fragment under a line that says what it is; nothing when there is none."""
+    if result.repair is None or result.repair.prompt is None:
+        return []
+    lines = result.repair.prompt.split("\n")
+    return ["to the model, as it is:", *(f"    {printable(line)}" for line in lines)]

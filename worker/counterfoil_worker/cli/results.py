@@ -105,3 +105,5 @@ def _write(delivery: Delivery, *, as_json: bool) -> None:
     if result.violations:
         for line in violations_text(result).split("\n"):
             say(f"    {printable(line)}")
+    if result.repair is not None and result.repair.prompt is not None:
+        say("    a prompt to mend this: counterfoil show SOURCE ID, or repair.prompt in --json")

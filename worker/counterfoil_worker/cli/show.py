@@ -114,7 +114,7 @@ def _as_json(view: RunView, found: Answered | None, bytes_are: BytesState) -> di
 
 
 def _write(view: RunView, found: Answered | None, bytes_are: BytesState) -> None:
-    from counterfoil_worker.cli.answers import violations_text
+    from counterfoil_worker.cli.answers import prompt_text, violations_text
     from counterfoil_worker.cli.output import printable, say
 
     for label, value in _lines(view, bytes_are):
@@ -123,6 +123,8 @@ def _write(view: RunView, found: Answered | None, bytes_are: BytesState) -> None
         say(f"{'outcome':<12}{found.result.outcome}")
         for line in violations_text(found.result).split("\n") if found.result.violations else ():
             say(f"    {printable(line)}")
+        for line in prompt_text(found.result):
+            say(line)
     elif view.result_id is not None:
         outcome = view.outcome or "published"
         what = "erased" if bytes_are == "erased" else "no longer in the results stream"

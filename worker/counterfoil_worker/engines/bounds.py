@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from counterfoil_schemas.canonical import Json
 
@@ -21,6 +22,15 @@ MAX_POINTER: Final = 256
 
 MAX_QUOTE: Final = 80
 """Characters quoted from a rule in a fault's message."""
+
+MAX_LISTED: Final = 12
+"""Values of a list that are written out."""
+
+MAX_LIST: Final = 120
+"""Characters that the values of a list take together."""
+
+MAX_VALUE: Final = 60
+"""Characters of one value of a list."""
 
 
 def exceeds_depth(value: Json, limit: int = MAX_DEPTH) -> bool:
@@ -63,3 +73,21 @@ def quote(text: str, limit: int = MAX_QUOTE) -> str:
     """Quote a part of a rule for its author: bounded, one line, printable characters only."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
     return shown if len(shown) <= limit else f"{shown[: limit - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def listed(values: Sequence[Json]) -> str:
+    """Write values as JSON, as many whole ones as fit, and how many more there are.
+
+    Each is on one line and of printable characters, and a text stands in quotation marks that it
+    cannot end: names from elsewhere stay names.
+    """
+    shown: list[str] = []
+    left = MAX_LIST
+    for value in values[:MAX_LISTED]:
+        text = quote(json.dumps(value, ensure_ascii=False), MAX_VALUE)
+        left -= len(text)
+        if left < 0 and shown:
+            break
+        shown.append(text)
+    more = len(values) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -214,6 +214,20 @@ def patterns_of(text: str) -> list[Token]:
     return [argument[0] for argument in arguments if _shape(argument) == "string"]
 
 
+def fields_of(text: str, variable: str) -> list[Token]:
+    """Give the names that are picked from a variable by a dot.
+
+    None where a loop takes the variable's name for its own: then nobody can tell by the text.
+    """
+    tokens = tokens_of(text)
+    padded = [Token("sign", "", 0), *tokens, Token("sign", "", 0), Token("sign", "", 0)]
+    windows = list(zip(padded, padded[1:], padded[2:], padded[3:], strict=False))
+    uses = [window for window in windows if window[1].text == variable and window[0].text != "."]
+    if any(before.text == "(" and after.text == "," for before, _, after, _ in uses):
+        return []
+    return [name for _, _, dot, name in uses if dot.text == "." and name.kind == "name"]
+
+
 def _pattern_faults(tokens: list[Token], call: Call) -> Iterator[ExpressionFault]:
     """Check that a pattern is written in the rule, plainly, and does not unfold too far."""
     if call.name != "matches":

@@ -7,7 +7,7 @@ patterns are linear in the text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
@@ -18,6 +18,7 @@ from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_
 from counterfoil_worker.engines.errors import EngineError, SchemaError
 from counterfoil_worker.engines.schema_dialect import dialect_of
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
+from counterfoil_worker.engines.schema_expectation import Expectations
 from counterfoil_worker.engines.schema_vetting import build, vet_schema
 
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ class InstanceFault:
     """One keyword of the schema that one value of the instance fails.
 
     `pointer` names the value, or its closest ancestor that can be named within the bound.
-    `schema_pointer` names the keyword. `missing` is the name, from the schema, of a required
-    member that is not there. Nothing else of the instance is told.
+    `schema_pointer` names the keyword. `expected` says what the schema asks for there, in words
+    made of the schema alone. `missing` is the name, from the schema, of a required member that is
+    not there. Nothing else of the instance is told.
     """
 
     pointer: str
     keyword: str
     schema_pointer: str
+    expected: str
     missing: str | None = None
 
 
@@ -81,6 +84,7 @@ class CompiledSchema:
     """A schema ready for use, in any number of threads and in forked children; not picklable."""
 
     _validator: jsonschema_rs.Validator
+    _expectations: Expectations = field(repr=False, compare=False)
 
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
@@ -114,7 +118,8 @@ class CompiledSchema:
         if not examined:
             raise EngineError("the schema engine calls the instance invalid and finds no fault")
         first = nsmallest(limit, examined)
-        return SchemaVerdict(tuple(placed.fault() for placed in first), len(examined), complete)
+        reported = tuple(placed.fault(self._expectations) for placed in first)
+        return SchemaVerdict(reported, len(examined), complete)
 
 
 def compile_schema(schema: Schema) -> CompiledSchema:
@@ -129,7 +134,7 @@ def compile_schema(schema: Schema) -> CompiledSchema:
     if exceeds_depth(schema):
         raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
     try:
-        return CompiledSchema(build(schema, dialect))
+        return CompiledSchema(build(schema, dialect), Expectations(schema))
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
 
@@ -151,12 +156,14 @@ class _Placed:
     keyword: str
     missing: str
 
-    def fault(self) -> InstanceFault:
+    def fault(self, expectations: Expectations) -> InstanceFault:
         """Spell it for the world."""
+        rule = _names(self.schema_path)
         return InstanceFault(
             pointer=pointer_to(_names(self.path)),
             keyword=self.keyword,
-            schema_pointer=pointer_to(_names(self.schema_path)),
+            schema_pointer=pointer_to(rule),
+            expected=expectations.at(rule, self.keyword, self.missing),
             missing=quote(self.missing) or None,
         )
 

@@ -24,7 +24,12 @@ CAP_REACHED: Final = "run.cap_reached"
 
 ENDED_BY: Final[Mapping[Layer, Mapping[LayerOutcome, ResultOutcome]]] = MappingProxyType(
     {
-        "structured": {"malformed": "malformed", "rejected": "rejected", "refused": "refused"},
+        "structured": {
+            "malformed": "malformed",
+            "rejected": "rejected",
+            "refused": "refused",
+            "indeterminate": "indeterminate",
+        },
         "semantic": {
             "malformed": "malformed",
             "rejected": "rejected",

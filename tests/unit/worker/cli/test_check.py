@@ -14,6 +14,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.receipt import Statement
 from counterfoil_schemas.result import ResultEvent
 from counterfoil_worker.cli import cli, exits
+from counterfoil_worker.cli.answers import prompt_text
 from counterfoil_worker.cli.check import check as check_command
 
 DATA = Path(__file__).parents[3] / "data" / "bundle"
@@ -280,3 +281,15 @@ def test_a_policy_that_names_a_verifier_that_there_is_not_is_refused(
     path.write_text(json.dumps({**policy, "verifiers": ["oracle@9"]}))
     shown = check("events/late.json")
     assert (shown.exit_code, "unknown_verifier" in shown.stderr) == (exits.MALFORMED, True)
+
+
+def test_a_prompt_is_shown_as_it_is_and_only_where_there_is_one() -> None:
+    repairs = Path(__file__).parents[3] / "data" / "repairs" / "events"
+    shown = CliRunner().invoke(cli, ["check", str(repairs / "severity-broken.json"), "--json"])
+    (result,) = results(shown)
+    assert result.data.repair is not None
+    head, *lines = prompt_text(result.data)
+    assert head == "to the model, as it is:"
+    assert "\n".join(line.removeprefix("    ") for line in lines) == result.data.repair.prompt
+    shown = CliRunner().invoke(cli, ["check", str(DATA / "events" / "partial.json"), "--json"])
+    assert prompt_text(results(shown)[0].data) == []

@@ -69,14 +69,48 @@ def test_each_fault_names_the_value_and_the_keyword_and_nothing_else() -> None:
     verdict = compile_schema(CLAIMS).faults(instance, 10)
     claim = "/$defs/claim"
     assert verdict.faults == (
-        InstanceFault("", "required", "/required", "severity"),
-        InstanceFault("/a~1b~0", "additionalProperties", "/additionalProperties"),
-        InstanceFault("/at", "format", "/properties/at/format"),
-        InstanceFault("/claims/0/id", "pattern", f"{claim}/properties/id/pattern"),
-        InstanceFault("/claims/1", "dependentRequired", f"{claim}/dependentRequired", "kind"),
-        InstanceFault("/claims/1/bps", "maximum", f"{claim}/properties/bps/maximum"),
-        InstanceFault("/claims/2", "type", f"{claim}/type"),
-        InstanceFault("/claims/3", "required", f"{claim}/required", "id"),
+        InstanceFault(
+            "", "required", "/required", 'a member "severity": one of "low", "high"', "severity"
+        ),
+        InstanceFault(
+            "/a~1b~0",
+            "additionalProperties",
+            "/additionalProperties",
+            'no member of this name; allowed are "at", "claims", "severity"',
+        ),
+        InstanceFault(
+            "/at",
+            "format",
+            "/properties/at/format",
+            "a text in the format date-time, such as 2026-02-28T12:00:00Z",
+        ),
+        InstanceFault(
+            "/claims/0/id",
+            "pattern",
+            f"{claim}/properties/id/pattern",
+            r"a text that matches ^c\d+$",
+        ),
+        InstanceFault(
+            "/claims/1",
+            "dependentRequired",
+            f"{claim}/dependentRequired",
+            'a member "kind", which comes with "bps"',
+            "kind",
+        ),
+        InstanceFault(
+            "/claims/1/bps",
+            "maximum",
+            f"{claim}/properties/bps/maximum",
+            "an integer of at most 10000",
+        ),
+        InstanceFault("/claims/2", "type", f"{claim}/type", "an object"),
+        InstanceFault(
+            "/claims/3",
+            "required",
+            f"{claim}/required",
+            r'a member "id": a string that matches ^c\d+$',
+            "id",
+        ),
     )
     assert (verdict.total, verdict.complete, verdict.valid) == (8, True, False)
     assert "secret" not in repr(verdict)
@@ -159,7 +193,8 @@ def test_what_draft_7_does_not_allow_is_named_at_its_own_place() -> None:
     verdict = compile_schema(elements).faults([0, 1, 2], 10)
     assert [fault.pointer for fault in verdict.faults] == ["/1", "/2"]
     depends: Schema = {"$schema": DRAFT_7.uri, "dependencies": {"a": ["b"]}}
-    assert one_fault(depends, {"a": 1}) == InstanceFault("", "dependencies", "/dependencies", "b")
+    fault = one_fault(depends, {"a": 1})
+    assert (fault.pointer, fault.keyword, fault.missing) == ("", "dependencies", "b")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +239,7 @@ def test_one_fault_reached_by_two_ways_counts_once() -> None:
         "allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}],
         "$defs": {"a": {"type": "string"}},
     }
-    assert one_fault(schema, 1) == InstanceFault("", "type", "/$defs/a/type")
+    assert one_fault(schema, 1) == InstanceFault("", "type", "/$defs/a/type", "a string")
 
 
 @pytest.mark.parametrize(

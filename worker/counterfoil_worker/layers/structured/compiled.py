@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.contract import Invariant, OutputContract
 
-INVARIANT_VARIABLES: Final[Mapping[str, CelType]] = {"output": CelType.DYN}
-"""What an invariant may read: the whole output."""
+INVARIANT_VARIABLES: Final[Mapping[str, CelType]] = {
+    "output": CelType.DYN,
+    "scope": CelType.MAP,
+}
+"""What an invariant may read: the whole output, and the event's scope."""
 
 
 @dataclass(frozen=True, slots=True)

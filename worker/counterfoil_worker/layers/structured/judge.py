@@ -1,4 +1,4 @@
-"""The structured layer's verdict: checks in order, the first failure ends, one receipt."""
+"""The structured layer's verdict: checks in order, the first without a pass ends, one receipt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ OF_PROFILES: Final = "structured.profile"
 ENDING: Final = "structured.ending"
 """The check after which an output that declined needs no further one."""
 
-ORDER: Final[tuple[StructuredOutcome, ...]] = ("malformed", "rejected", "accepted")
+ORDER: Final[tuple[StructuredOutcome, ...]] = (
+    "malformed",
+    "rejected",
+    "indeterminate",
+    "accepted",
+)
 """The strongest first."""
 
 
@@ -58,6 +63,8 @@ def judge(case: StructuredCase) -> Receipt:
     def ended(item: LayerCheck[StructuredCase], finding: Finding) -> str | None:
         """Each check rests on the ones before it; a model that declined gave no value to check."""
         nonlocal refused
+        if finding.status == "indeterminate":
+            return f"{item.id} could not be decided"
         if finding.status != "pass":
             return f"{item.id} failed"
         refused = item.id == ENDING and declined(

@@ -10,7 +10,8 @@ local next_rid, poison = ARGV[9], ARGV[2] == 'cap' and ARGV[11] ~= ''
 
 -- What the last receipt makes of the run; a word that is not here ends nothing.
 local FINAL = {
-  structured = {malformed = 'malformed', rejected = 'rejected', refused = 'refused'},
+  structured = {malformed = 'malformed', rejected = 'rejected', refused = 'refused',
+    indeterminate = 'indeterminate'},
   semantic = {malformed = 'malformed', rejected = 'rejected', review = 'review',
     indeterminate = 'indeterminate'},
   behavior = {completed = 'accepted', not_applicable = 'accepted', blocked = 'rejected',

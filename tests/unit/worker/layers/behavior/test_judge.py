@@ -29,7 +29,7 @@ from tests.unit.worker.layers.behavior.traces import (
     trace,
 )
 
-PINNED: Final = "sha256:3303d563676e3e6740af8886657fa60cc9ab2b6398cd90b09a2a53345c040e81"
+PINNED: Final = "sha256:b1fd06203f14585105adda713835cc66bee6f2f24934c147ec8da795cf125f9d"
 OTHER_PARTY: Final = Attestation(approvals="other_party", states="other_party")
 
 

@@ -135,6 +135,33 @@ def test_the_finish_reason_is_judged_before_the_text(
     assert (receipt.outcome, [found.code for found in receipt.violations]) == (outcome, codes)
 
 
+def test_an_ending_that_is_not_listed_is_told_with_those_that_are() -> None:
+    event = mutated(good_event(), "/output/finish_reason", "length")
+    found = judge(event, shape=contract(endings=["stop", "tool_calls"])).violations[0]
+    assert found.detail.endswith("so the text is not whole; the contract takes stop or tool_calls")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ("/model/release", REMOVED, "field required"),
+        ("/output/finish_reason", "secret", "input should be 'stop', 'length', 'content_filter'"),
+        ("/impact/affected_users", "secret", "input should be a valid integer"),
+        ("/evidence/0/origin", 7, "input should be 'acquired', 'derived' or 'model_derived'"),
+        ("/scope", {"principal": "a", "window_ms": [2, 1]}, "a window ends after it starts"),
+        ("/judgments", "secret", "input should be a valid array"),
+        ("/surprise", "secret", "extra inputs are not permitted"),
+    ],
+)
+def test_a_fault_of_the_event_says_what_the_wire_contract_has_there(
+    path: str, value: Json | Removed, problem: str
+) -> None:
+    found = judge(mutated(good_event(), path, value)).violations[0]
+    assert (found.code, found.pointer) == ("structured.event.invalid", f"/data{path}")
+    assert str(found.params["problem"]).startswith(problem)
+    assert "secret" not in found.detail
+
+
 def test_an_ending_that_the_contract_lists_is_normal() -> None:
     event = mutated(good_event(), "/output/finish_reason", "tool_calls")
     assert judge(event, shape=contract(endings=["stop", "tool_calls"])).accepted

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from counterfoil_worker.layers.behavior.trace import Action, Trace
 
 
-@check("behavior.approval", version=1, step=30)
+@check("behavior.approval", version=2, step=30)
 def approval(trace: Trace) -> Finding:
     """Refuse approvals of other arguments where an approval is needed and no other one fits.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@check("behavior.effect", version=1, step=50)
+@check("behavior.effect", version=2, step=50)
 def effect(trace: Trace) -> Finding:
     """Ask for exactly one effect of what succeeded, at most one of what failed, none of reading."""
     return found(_miscounted(trace))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from counterfoil_worker.layers.behavior.trace import Action, Trace
 
 
-@check("behavior.execution", version=1, step=40)
+@check("behavior.execution", version=2, step=40)
 def execution(trace: Trace) -> Finding:
     """Compare every execution with its proposal and the decisions on it."""
     return found(item for action in trace.actions for item in _of_action(trace, action))

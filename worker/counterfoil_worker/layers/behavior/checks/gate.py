@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from counterfoil_worker.layers.behavior.trace import Action, Trace
 
 
-@check("behavior.gate", version=1, step=20)
+@check("behavior.gate", version=2, step=20)
 def gate(trace: Trace) -> Finding:
     """Block what is blocked or denied, executed or not; name what still waits for an approval."""
     return found(item for action in trace.actions for item in _verdict(trace, action))

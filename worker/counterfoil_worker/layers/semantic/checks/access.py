@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from counterfoil_worker.layers.semantic.case import SemanticCase
 
 
-@check("semantic.access", version=1, step=20)
+@check("semantic.access", version=2, step=20)
 def access(case: SemanticCase) -> Finding:
     """Citing an item grants no access to it."""
     allowed = sum(verdict == "allowed" for verdict in case.access.values())

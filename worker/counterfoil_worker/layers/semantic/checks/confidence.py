@@ -77,7 +77,7 @@ def _faults(case: SemanticCase, claim: Claim) -> Iterator[Violation]:
         yield from _verbal(claim, claim.confidence, case.policy)
 
 
-@check("semantic.confidence", version=1, step=90)
+@check("semantic.confidence", version=2, step=90)
 def confidence(case: SemanticCase) -> Finding:
     """Numbers under ``caps_bps``, words under ``ordinal_caps``."""
     if case.policy.caps_bps is None and case.policy.ordinal_caps is None:

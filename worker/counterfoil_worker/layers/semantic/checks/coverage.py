@@ -128,7 +128,7 @@ def _adjudicated(case: SemanticCase) -> Iterator[Violation]:
             yield violation(code, _ADJUDICATIONS, **triple._asdict())
 
 
-@check("semantic.coverage", version=1, step=60)
+@check("semantic.coverage", version=2, step=60)
 def coverage(case: SemanticCase) -> Finding:
     """Exact: each cited triple once per verifier release, none missing, none extra, none stale."""
     steps = (_repeated, _missing, _unknown, _current, _unbound, _independent, _adjudicated)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.policy import RootCauseRule
 from counterfoil_schemas.violation import Violation, violation
+from counterfoil_schemas.wire import pointer
 from counterfoil_worker.layers.check import Finding, check, found, not_run
 from counterfoil_worker.layers.semantic.provenance import independent, origins_of
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
@@ -23,11 +24,14 @@ _NO_RULE: Final = RootCauseRule(min_roots=1)
 def _claims(case: SemanticCase, named: Sequence[str], at: str) -> Iterator[Violation]:
     """The named claims exist and are themselves supported."""
     known = {claim.id for claim in case.extraction.claims}
-    for claim in dict.fromkeys(named):
+    for number, claim in enumerate(named):
+        where = at + pointer(number)
+        if claim in named[:number]:
+            continue
         if claim not in known:
-            yield violation("semantic.root_cause.unknown_claim", at, claim=claim)
+            yield violation("semantic.root_cause.unknown_claim", where, claim=claim)
         elif claim not in case.supported:
-            yield violation("semantic.root_cause.unsupported", at, claim=claim)
+            yield violation("semantic.root_cause.unsupported", where, claim=claim)
 
 
 def _origins(case: SemanticCase, named: Sequence[str]) -> list[list[EvidenceItem]]:
@@ -67,7 +71,7 @@ def _roots(
         )
 
 
-@check("semantic.root_cause", version=1, step=110)
+@check("semantic.root_cause", version=2, step=110)
 def root_cause(case: SemanticCase) -> Finding:
     """Distinct origins, at least one of them not written by a model."""
     named, rule = case.extraction.root_cause, case.policy.root_cause or _NO_RULE

@@ -8,6 +8,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.expansion import content_digest
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_schemas.wire import pointer
+from counterfoil_worker.engines.bounds import listed
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.semantic.provenance import in_cycles, unknown_parents
 from counterfoil_worker.layers.semantic.selection import OutsideError, place_of
@@ -51,7 +52,8 @@ def _undeclared(case: SemanticCase) -> Iterator[Violation]:
     for triple, cite in case.triples.items():
         item = case.items.get(cite.evidence)
         if item is not None and cite.locator not in item.locators:
-            yield violation("semantic.source.locator_unknown", cite.pointer, **triple._asdict())
+            code, known = "semantic.source.locator_unknown", listed(sorted(item.locators))
+            yield violation(code, cite.pointer, **triple._asdict(), known=known or "none at all")
 
 
 def _place(case: SemanticCase, cite: Citation) -> Iterator[Violation]:
@@ -81,7 +83,7 @@ def _places(case: SemanticCase) -> Iterator[Violation]:
             yield from _place(case, cite)
 
 
-@check("semantic.source", version=1, step=30)
+@check("semantic.source", version=2, step=30)
 def source(case: SemanticCase) -> Finding:
     """Right source, right bytes, right part."""
     steps = (_items, _lineage, _undeclared, _places)

@@ -83,7 +83,7 @@ def _is_fresh(item: EvidenceItem, as_of_ms: int, oldest: int) -> bool:
     return item.acquired_at_ms is not None and as_of_ms - item.acquired_at_ms <= oldest
 
 
-@check("semantic.support", version=1, step=70)
+@check("semantic.support", version=2, step=70)
 def support(case: SemanticCase) -> Finding:
     """Accepted only when all is judged, something is for it, nothing neutral, nothing against."""
     counts = [verdict == "supports" for verdict in case.verdicts.values()]

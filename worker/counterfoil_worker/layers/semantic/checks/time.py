@@ -52,7 +52,7 @@ def _outside(
         )
 
 
-@check("semantic.time", version=1, step=40)
+@check("semantic.time", version=2, step=40)
 def time(case: SemanticCase) -> Finding:
     """The window is half-open: the start may equal its first value, the end not its second."""
     window = case.generation.scope.window_ms

@@ -23,7 +23,7 @@ def _repeated(claims: Iterable[Claim]) -> Iterator[Violation]:
         seen.add(claim.id)
 
 
-@check("structured.claims", version=1, step=70)
+@check("structured.claims", version=2, step=70)
 def claims(case: StructuredCase) -> Finding:
     """The extraction that the later layers judge."""
     try:

@@ -37,7 +37,7 @@ def declined(output: Output, endings: Collection[FinishReason]) -> bool:
     return output.finish_reason == "refusal" or (words and normal)
 
 
-@check("structured.ending", version=1, step=30)
+@check("structured.ending", version=2, step=30)
 def ending(case: StructuredCase) -> Finding:
     """Declining is a legitimate end where the contract allows it; other ends must be listed."""
     output, contract = case.generation.output, case.known.contract
@@ -47,5 +47,5 @@ def ending(case: StructuredCase) -> Finding:
         return found([] if allowed else [violation("structured.refusal.forbidden", at)])
     if output.finish_reason in contract.endings:
         return found([])
-    code = _CODES[output.finish_reason]
-    return found([violation(code, at, finish_reason=output.finish_reason)])
+    code, expected = _CODES[output.finish_reason], " or ".join(contract.endings)
+    return found([violation(code, at, finish_reason=output.finish_reason, expected=expected)])

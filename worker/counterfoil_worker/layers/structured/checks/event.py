@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import orjson
 from pydantic import ValidationError
@@ -21,11 +21,39 @@ MAX_REPORTED = 20
 """Places of one event that are reported; the first error is what the caller mends first."""
 
 
+_OF_THE_MODEL: Final = frozenset(
+    {
+        "bool_type",
+        "dict_type",
+        "extra_forbidden",
+        "frozen_set_type",
+        "greater_than_equal",
+        "int_type",
+        "less_than_equal",
+        "list_type",
+        "literal_error",
+        "mapping_type",
+        "missing",
+        "model_type",
+        "string_pattern_mismatch",
+        "string_too_long",
+        "string_too_short",
+        "string_type",
+        "too_long",
+        "too_short",
+        "tuple_type",
+    }
+)
+"""Kinds of fault whose message is made of the model and of numbers, and says what it expects."""
+
+
 def _problem(fault: ErrorDetails) -> str:
     """What is wrong, in words of the wire contract; never in words of the event."""
     if fault["type"] == "value_error":
         return fault["msg"].removeprefix("Value error, ")
-    return fault["type"].replace("_", " ")
+    if fault["type"] not in _OF_THE_MODEL:
+        return fault["type"].replace("_", " ")
+    return fault["msg"][0].lower() + fault["msg"][1:]
 
 
 def _invalid(error: ValidationError) -> Finding:
@@ -47,7 +75,7 @@ def _type_of(body: bytes) -> str:
     return str(envelope["type"])
 
 
-@check("structured.event", version=1, step=10)
+@check("structured.event", version=2, step=10)
 def event(case: StructuredCase) -> Finding:
     """Type, fields and tenant of the event, and whether the output's bytes can be read."""
     try:
@@ -55,7 +83,8 @@ def event(case: StructuredCase) -> Finding:
     except ValidationError as error:
         kind = _type_of(case.body)
         if kind != GENERATION_TYPE:
-            return found([violation("structured.event.unknown_type", "/type", event_type=kind)])
+            names = {"event_type": kind, "expected": GENERATION_TYPE}
+            return found([violation("structured.event.unknown_type", "/type", **names)])
         return _invalid(error)
     if stored.data.tenant not in (None, stored.tenant):
         return found([violation("structured.event.foreign_tenant", "/data/tenant")])

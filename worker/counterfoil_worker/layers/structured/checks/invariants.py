@@ -1,4 +1,7 @@
-"""Do the contract's own rules hold? What cannot be computed never passes."""
+"""Do the contract's own rules hold?
+
+What cannot be computed is undecided: it never passes, and it is no fault of the output either.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +33,17 @@ def _faults(item: Invariant, verdict: Verdict) -> Iterator[Violation]:
             yield violation(code, OUTPUT_TEXT, invariant=item.id, problem=reason)
 
 
-@check("structured.invariants", version=1, step=60)
+@check("structured.invariants", version=2, step=60)
 def invariants(case: StructuredCase) -> Finding:
-    """Every invariant, in the contract's order, over the output bound once."""
+    """Every invariant, in the contract's order, over output and scope bound once.
+
+    Of the scope, what the event leaves out is absent, so that ``has(scope.window_ms)`` tells; an
+    empty ``services`` is the same as none (docs/adr/0006), so it is always there, as a list.
+    """
     if not case.known.invariants:
         return found([])
-    bound = bind_values({"output": case.value}, INVARIANT_VARIABLES)
+    values = {"output": case.value, "scope": case.generation.scope.to_json()}
+    bound = bind_values(values, INVARIANT_VARIABLES)
     verdicts = (
         (item, bound if isinstance(bound, NotComputed) else expression.evaluate(bound))
         for item, expression in case.known.invariants

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import Violation, violation
+from counterfoil_worker.json_grammar import ANYTHING_ELSE
 from counterfoil_worker.json_text import JsonTextError, JsonTextKind
 from counterfoil_worker.layers.check import Finding, check, found
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from counterfoil_schemas.contract import Limits
     from counterfoil_worker.layers.structured.case import StructuredCase
+
+_EXPECTED: Final[Mapping[JsonTextKind, str]] = {
+    JsonTextKind.EMPTY: "one JSON value, and there is none",
+    JsonTextKind.INCOMPLETE: "the rest of the value: the text ends inside it",
+    JsonTextKind.TRAILING: "the end of the text: nothing comes after the value",
+    JsonTextKind.NUMBER_RANGE: "a number that readers can hold, or a string",
+    JsonTextKind.SURROGATE: "both halves of a surrogate pair, or the character itself",
+    JsonTextKind.ENCODING: "UTF-8 without a byte order mark",
+}
+"""What was expected, by kind; of syntax the reader of the text says it."""
 
 
 def _limit(kind: JsonTextKind, limits: Limits) -> tuple[str, int] | None:
@@ -25,19 +38,29 @@ def _limit(kind: JsonTextKind, limits: Limits) -> tuple[str, int] | None:
             return None
 
 
-def _refused(error: JsonTextError, limits: Limits) -> Violation:
+def _place(text: bytes, offset: int | None) -> dict[str, int]:
+    """Byte from 0; line and column, in characters, from 1. Where nobody knows: -1, 0, 0."""
+    if offset is None:
+        return {"offset": -1, "line": 0, "column": 0}
+    before = text[:offset]
+    last = before.rpartition(b"\n")[2].decode(errors="replace")
+    return {"offset": offset, "line": before.count(b"\n") + 1, "column": len(last) + 1}
+
+
+def _refused(error: JsonTextError, limits: Limits, text: bytes) -> Violation:
     at = "/data/output/text"
     limit = _limit(error.kind, limits)
     if limit is not None:
         return violation("structured.output.too_large", at, limit=limit[0], bound=limit[1])
-    offset = -1 if error.offset is None else error.offset
+    place = _place(text, error.offset)
     if error.kind is JsonTextKind.DUPLICATE_KEY:
-        return violation("structured.json.duplicate_key", at, offset=offset)
+        return violation("structured.json.duplicate_key", at, **place)
     problem = error.kind.value.replace("_", " ")
-    return violation("structured.json.invalid", at, problem=problem, offset=offset)
+    expected = error.expected or _EXPECTED.get(error.kind, ANYTHING_ELSE)
+    return violation("structured.json.invalid", at, **place, problem=problem, expected=expected)
 
 
-@check("structured.json", version=1, step=40)
+@check("structured.json", version=2, step=40)
 def json_value(case: StructuredCase) -> Finding:
     """The media type, then the text. Nothing is repaired."""
     contract, said = case.known.contract, case.generation.output.media_type
@@ -50,5 +73,5 @@ def json_value(case: StructuredCase) -> Finding:
     try:
         _ = case.value
     except JsonTextError as error:
-        return found([_refused(error, contract.limits)])
+        return found([_refused(error, contract.limits, case.output_bytes)])
     return found([])

@@ -15,7 +15,7 @@ MAX_FAULTS = 20
 """Places of one output that are reported."""
 
 
-@check("structured.schema", version=1, step=50)
+@check("structured.schema", version=2, step=50)
 def schema(case: StructuredCase) -> Finding:
     """Strict: formats are asserted, and the engine never reaches outside the contract."""
     verdict = case.known.schema.faults(case.value, MAX_FAULTS)
@@ -27,7 +27,8 @@ def schema(case: StructuredCase) -> Finding:
             OUTPUT_TEXT + fault.pointer,
             where=fault.pointer or "/",
             keyword=fault.keyword,
-            rule=fault.schema_pointer,
+            rule=fault.schema_pointer or "its top",
+            expected=fault.expected,
         )
         for fault in verdict.faults
     ]
