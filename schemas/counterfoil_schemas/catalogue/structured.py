@@ -163,4 +163,52 @@ RULES: Final = (
         "claim {claim} cites {evidence}, which the event does not carry",
         "cite only evidence that the model was given",
     ),
+    rejected(
+        "structured.text.invalid",
+        "Output is not a text that all read alike",
+        "the text holds {problem} at byte {offset}",
+        "ask for plain UTF-8 without control characters and raw HTML; nothing is repaired here",
+    ),
+    rejected(
+        "structured.mark.malformed",
+        "Mark cannot be read",
+        "the text holds {problem}",
+        "write marks as the contract has them: [1], [log-1], [log-1:L1], [1, 2] or [^note]",
+    ),
+    rejected(
+        "structured.mark.ambiguous",
+        "Mark can be read in two ways",
+        "{mark} names more than one part of the evidence",
+        "give evidence items ids that are no numbers and no other item's id with a locator",
+    ),
+    rejected(
+        "structured.mark.no_locator",
+        "Mark does not say which part it cites",
+        "evidence {evidence} has {found} locators, the mark names none",
+        "name the locator: [id:locator]; only an item with exactly one is cited without",
+    ),
+    rejected(
+        "structured.mark.unattached",
+        "Mark without a sentence",
+        "the mark stands where no sentence is",
+        "write the mark inside the sentence that it belongs to, or directly after it",
+    ),
+    rejected(
+        "structured.footnote.undefined",
+        "Footnote is not defined",
+        "footnote {label} is used, and no line defines it",
+        "define each footnote in a line of its own: [^{label}]: id:locator",
+    ),
+    rejected(
+        "structured.footnote.unused",
+        "Footnote is never used",
+        "footnote {label} is defined, and no sentence uses it",
+        "use the footnote where it is cited, or drop its definition",
+    ),
+    rejected(
+        "structured.footnote.duplicate",
+        "Footnote is defined twice",
+        "footnote {label} is defined more than once",
+        "give each footnote a label of its own",
+    ),
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.json_text import JsonTextError, JsonTextKind
 from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.structured.media import media_type_fault
 
 if TYPE_CHECKING:
     from counterfoil_schemas.contract import Limits
@@ -40,13 +41,9 @@ def _refused(error: JsonTextError, limits: Limits) -> Violation:
 @check("structured.json", version=1, step=40)
 def json_value(case: StructuredCase) -> Finding:
     """The media type, then the text. Nothing is repaired."""
-    contract, said = case.known.contract, case.generation.output.media_type
-    essence = (said or contract.media_type).partition(";")[0].strip().lower()
-    if essence != contract.media_type:
-        at, expected = "/data/output/media_type", contract.media_type
-        return found(
-            [violation("structured.output.media_type", at, expected=expected, found=essence)]
-        )
+    contract, other_type = case.known.contract, media_type_fault(case)
+    if other_type is not None:
+        return found([other_type])
     try:
         _ = case.value
     except JsonTextError as error:
