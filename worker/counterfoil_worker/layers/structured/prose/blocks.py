@@ -38,7 +38,7 @@ _HEADING: Final = re.compile(r"#{1,6}(?=[ \t]|$)")
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|(?P<number>[0-9]{1,9})[.)])(?:[ \t]+|$)")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _QUOTE: Final = re.compile(r"(?:[ \t]*>)*+")
-_TABLE_RULE: Final = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*")
+_TABLE_RULE: Final = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*")
 _THEMATIC_BREAK: Final = 3
 """Signs that a thematic break has at least."""
 
@@ -56,7 +56,7 @@ class _Paragraph:
     end: int
     quotes: int
     numbered: bool
-    dropped: list[Span] = field(default_factory=list)
+    dropped: list[Span] = field(default_factory=list["Span"])
 
 
 class _Reader:

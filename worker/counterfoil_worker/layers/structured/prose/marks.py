@@ -40,10 +40,10 @@ class Mark:
 class Marked:
     """What the brackets of a block are. ``opaque`` is code and links, where no sentence ends."""
 
-    marks: list[Mark] = field(default_factory=list)
-    opaque: list[Span] = field(default_factory=list)
-    malformed: list[tuple[str, int, int]] = field(default_factory=list)
-    html: list[int] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list["Mark"])
+    opaque: list[Span] = field(default_factory=list["Span"])
+    malformed: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
+    html: list[int] = field(default_factory=list[int])
 
 
 _PLAIN: Final = re.compile(r"(?P<group>\[[^\[\]\n]*+\])|(?P<stray>[\[\]])")

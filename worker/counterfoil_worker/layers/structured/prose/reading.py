@@ -71,7 +71,7 @@ class _Sentence:
 
     start: int
     end: int
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list["Mark"])
 
 
 class _Reader:
