@@ -11,7 +11,7 @@ from counterfoil_worker.cli import cli, exits
 
 BUNDLE = Path(__file__).parents[3] / "examples" / "prose"
 
-ENDS = [
+ENDS: list[tuple[str, str, list[str]]] = [
     ("brief-1", "accepted", []),
     ("brief-2", "rejected", ["semantic.support.uncited"]),
     ("brief-3", "rejected", ["structured.citation.unknown_evidence"]),

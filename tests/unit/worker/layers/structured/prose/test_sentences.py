@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from counterfoil_worker.layers.structured.prose.blocks import blocks
 from counterfoil_worker.layers.structured.prose.sentences import sentences
+
+PAGE = Path(__file__).parents[6] / "docs" / "prose.md"
 
 TABLE: list[tuple[str, list[str]]] = [
     ("It failed. It recovered.", ["It failed.", "It recovered."]),
@@ -124,3 +128,15 @@ def test_plain_text_has_only_paragraphs(text: str) -> None:
 def test_without_footnotes_no_line_defines_one() -> None:
     (only,) = blocks("[^x]: y", markdown=True, footnotes=False)
     assert only.kind == "paragraph"
+
+
+def test_the_abbreviations_are_those_of_the_page() -> None:
+    rules = PAGE.read_text(encoding="utf-8").partition("a single period after")[2]
+    quoted = rules.split("`")
+    never, numbered = quoted[1].split(), quoted[3].split()
+    assert (len(never), len(numbered)) == (20, 17)
+    for word in never:
+        assert len(list(sentences(f"See {word}. The"))) == 1
+    for word in [*numbered, "Jan", "Sep", "dec"]:
+        assert len(list(sentences(f"See {word}. 300 was"))) == 1
+        assert len(list(sentences(f"See {word}. The"))) == 1 + (len(word) > 1 or word.islower())
