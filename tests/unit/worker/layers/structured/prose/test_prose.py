@@ -392,6 +392,15 @@ def test_no_text_takes_more_than_linear_time(text: str, media_type: str) -> None
     assert not judge_prose(text, media_type=media_type, limits=limits).accepted
 
 
+def test_faults_are_in_the_order_of_the_text() -> None:
+    text = "[^a]: log-1\n\nIt [1-2] failed [1."
+    assert faults(text) == [
+        ("structured.footnote.unused", "[^a]: log-1"),
+        (MALFORMED, "1-2"),
+        (MALFORMED, "["),
+    ]
+
+
 # --- what a mark names ------------------------------------------------------------------------
 
 
