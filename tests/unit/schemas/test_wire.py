@@ -169,7 +169,9 @@ def test_a_contract_for_prose_that_means_nothing_is_refused(changes: Obj) -> Non
 
 def test_a_contract_is_for_json_or_for_prose() -> None:
     for media_type in ("text/plain", "text/markdown"):
-        assert read(OutputContract, prose_contract(media_type))
+        made = read(OutputContract, prose_contract(media_type))
+        assert isinstance(made, OutputContract)
+        assert (made.media_type, made.json_schema, dict(made.declared)) == (media_type, None, {})
     without: Obj = {key: value for key, value in contract().items() if key != "json_schema"}
     with pytest.raises(ValidationError, match="json_schema just when"):
         read(OutputContract, without)
