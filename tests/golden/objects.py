@@ -18,6 +18,7 @@ from counterfoil_schemas.expansion import expand, manifest_of
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker import conclusion
 from tests.cases import contract, good_event, judge, mutated, policy
+from tests.prose import judge_prose, prose_contract
 
 if TYPE_CHECKING:
     from tests.cases import Judged, Obj
@@ -52,8 +53,12 @@ def pinned() -> dict[str, bytes]:
         "event": good.material.event,
         "expanded": canonical_bytes(expand(generation)),
         "manifest": canonical_bytes(manifest_of(generation.evidence)),
+        "prose-contract": OutputContract.model_validate_json(
+            json.dumps(prose_contract())
+        ).canonical(),
         **_of("accepted", good),
         **_of("rejected", bad),
+        **_of("prose", judge_prose()),
     }
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from counterfoil_schemas.contract import OutputContract
+from counterfoil_schemas.policy import Policy
 from counterfoil_worker.celery import make_app, make_dispatcher
 from counterfoil_worker.ledger.redis import RedisLedger, RedisObjects, connect
 from counterfoil_worker.queues import (
@@ -26,7 +28,9 @@ from counterfoil_worker.queues import (
 from counterfoil_worker.server import EmbeddedServer
 from counterfoil_worker.settings import Settings
 from counterfoil_worker.tasks import FIRST, enqueue_batch, poster
+from counterfoil_worker.vetting import seal_object
 from tests.house import CONTRACT, POLICY, write_event
+from tests.prose import prose_contract, prose_event, prose_policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -141,6 +145,23 @@ def test_events_go_through_three_tasks_and_each_gets_one_result(fleet: Fleet) ->
     # Nothing waits for an acknowledgement, and no result is kept.
     left = ("unacked", "unacked_index", FOLLOW_QUEUE, WORK_QUEUE, ALONE_QUEUE)
     assert [fleet.broker.exists(key) for key in left] == [0, 0, 0, 0, 0]
+
+
+def test_prose_goes_through_three_tasks_too(fleet: Fleet) -> None:
+    objects = RedisObjects(fleet.client, "default")
+    shape = OutputContract.model_validate_json(json.dumps(prose_contract()))
+    rules = Policy.model_validate_json(json.dumps(prose_policy()))
+    objects.put("contract", seal_object(shape), "answer@1")
+    objects.put("policy", seal_object(rules), "answer@1")
+    uncited = prose_event("It failed [1]. It stopped.", ("s1", "log-1", "L1"))
+    texts = [{**prose_event(), "id": "supported"}, {**uncited, "id": "uncited"}]
+    with fleet.workers():
+        fleet.submit(*(json.dumps(event).encode() for event in texts))
+        fleet.drive(lambda: fleet.accounts.concluded == len(texts))
+    assert fleet.results() == ["supported accepted", "uncited rejected"]
+    accepted = [json.loads(entry.payload)["data"] for entry in fleet.ledger.results("0", 10)]
+    outputs = [one["output"]["media_type"] for one in accepted if one["outcome"] == "accepted"]
+    assert outputs == ["text/markdown"]
 
 
 def test_a_message_sent_twice_and_one_of_an_old_lease_lead_to_one_result(fleet: Fleet) -> None:

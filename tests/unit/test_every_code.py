@@ -23,6 +23,7 @@ from tests.cases import (
     address,
     contract,
     good_event,
+    item,
     judge,
     judgment,
     lines,
@@ -30,6 +31,7 @@ from tests.cases import (
     policy,
     text_digest,
 )
+from tests.prose import prose_contract, prose_event, prose_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -238,6 +240,18 @@ BY_RULES: Final[Mapping[str, tuple[Obj, Obj, Changes]]] = {
 }
 """Changes to contract, policy and event, by the code that they lead to."""
 
+BY_TEXT: Final[Mapping[str, str]] = {
+    "structured.text.invalid": "It <b>failed</b> [1].",
+    "structured.mark.malformed": "It failed [1.",
+    "structured.mark.ambiguous": "It failed [log-1:L1].",
+    "structured.mark.no_locator": "It failed [3].",
+    "structured.mark.unattached": "[1]",
+    "structured.footnote.undefined": "It failed [^a].",
+    "structured.footnote.unused": "It failed [1].\n\n[^a]: log-1:L1",
+    "structured.footnote.duplicate": "It failed [^a].\n\n[^a]: 1\n[^a]: 1",
+}
+"""Texts by the code that they lead to, where a third item is called ``log-1:L1``."""
+
 SPECIAL: Final = {
     "structured.event.unknown_type",
     "structured.event.conflict",
@@ -261,8 +275,8 @@ def change(event: Obj, changes: Changes) -> Obj:
 
 def test_every_code_has_a_scenario() -> None:
     here = {code for code in CATALOGUE if not code.startswith(ELSEWHERE)}
-    assert {*BY_EVENT, *BY_RULES, *SPECIAL} == here
-    assert len(BY_EVENT) + len(BY_RULES) + len(SPECIAL) == len(here)
+    assert {*BY_EVENT, *BY_RULES, *BY_TEXT, *SPECIAL} == here
+    assert len(BY_EVENT) + len(BY_RULES) + len(BY_TEXT) + len(SPECIAL) == len(here)
 
 
 def test_the_good_event_has_none_of_them() -> None:
@@ -283,6 +297,14 @@ def test_a_change_of_the_rules_leads_to_the_code(code: str) -> None:
     judged = judge(change(good_event(), changes), shape=contract(**shape), rules=policy(**rules))
     assert code in judged.codes
     assert judged.last.outcome != "accepted"
+
+
+@pytest.mark.parametrize("code", BY_TEXT)
+def test_a_text_leads_to_the_code(code: str) -> None:
+    event = mutated(prose_event(BY_TEXT[code]), "/evidence/-", item("log-1:L1", "text\n"))
+    judged = judge(event, shape=prose_contract(), rules=prose_policy())
+    assert code in judged.codes
+    assert judged.last.outcome == "rejected"
 
 
 def test_another_type_of_event_is_unknown() -> None:

@@ -37,15 +37,20 @@ if TYPE_CHECKING:
     from counterfoil_worker.ports import ConcludeReason, RunView
 
 
-def _accepted_output(event: bytes) -> AcceptedOutput:
-    """The output as received: its digest, and the text itself when it is small."""
+def _accepted_output(event: bytes, structured: Receipt) -> AcceptedOutput:
+    """The output as received: its digest, and the text itself when it is small.
+
+    What the output does not say about its media type, its contract does: receipts by a contract
+    for prose name it, all others are by one for JSON.
+    """
     output = StoredEvent.model_validate_json(event).data.output
     exact = output_bytes(output)
     if exact is None:
-        raise ValueError("only an output with bytes can be accepted by a JSON contract")
-    # Accepted JSON is UTF-8, whether it came as text or as base64.
+        raise ValueError("only an output with bytes can be accepted")
+    # What is accepted is UTF-8, whether it came as text or as base64.
     inline = exact.decode() if len(exact) <= MAX_INLINE_BYTES else None
-    media_type = output.media_type or "application/json"
+    contracted = str(structured.derived.get("media_type", "application/json"))
+    media_type = output.media_type or contracted
     return AcceptedOutput(digest=digest_bytes(exact), media_type=media_type, text=inline)
 
 
@@ -141,7 +146,8 @@ def normal(run: RunView, event: bytes, receipts: Mapping[Layer, Sealed]) -> Conc
     outcome = ending(reached[-1], receipts[reached[-1]].receipt.outcome)
     if outcome is None:
         return None
-    output = _accepted_output(event) if outcome == "accepted" else None
+    structured = receipts["structured"].receipt
+    output = _accepted_output(event, structured) if outcome == "accepted" else None
     return _conclude(run, "normal", outcome, _of(receipts), output)
 
 

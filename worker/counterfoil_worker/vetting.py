@@ -83,6 +83,8 @@ def vet_policy(
 
 
 def _schema_faults(contract: OutputContract) -> Iterator[Fault]:
+    if contract.json_schema is None:
+        return
     schema = cast("Schema", thaw(cast("FrozenJson", contract.json_schema)))
     for fault in vet_schema(schema):
         yield Fault(f"/json_schema{fault.pointer}", f"schema.{fault.code}", fault.message)
@@ -167,7 +169,7 @@ def _contract_faults(policy: Policy, contract: OutputContract) -> Iterator[Fault
     if policy.contract not in (contract.ref, contract.address()):
         message = f"the policy is for another contract than {contract.ref}: name that one"
         yield Fault("/contract", "other_contract", message)
-    declared = contract.view.declared
+    declared = contract.declared
     if policy.severity is not None and SEVERITY not in declared:
         yield _undeclared("/severity", SEVERITY, contract)
     for number, rule in enumerate(policy.derived):
@@ -176,6 +178,9 @@ def _contract_faults(policy: Policy, contract: OutputContract) -> Iterator[Fault
 
 
 def _undeclared(at: str, name: str, contract: OutputContract) -> Fault:
+    if contract.prose is not None:
+        message = f"{contract.ref} is for a text, which declares no values: remove the rule"
+        return Fault(at, "undeclared", message)
     message = (
         f"{name} is no declared value of {contract.ref}: list it in the contract's view.declared"
         " in a new version, or remove the rule"

@@ -184,4 +184,67 @@ RULES: Final = (
         "no such evidence was given; given are {known}. Cite one that supports the claim, or "
         "narrow the claim to what its evidence supports, or move it to the unknowns",
     ),
+    mendable(
+        "structured.text.invalid",
+        "Output is not a text that all read alike",
+        "the text holds {problem} at byte {offset} (line {line}, column {column})",
+        "write plain UTF-8 without control characters and raw HTML; nothing is repaired here",
+        "at line {line}, column {column} (byte {offset}) expected is plain text: no control"
+        " characters, no byte order mark and no raw HTML",
+    ),
+    mendable(
+        "structured.mark.malformed",
+        "Mark cannot be read",
+        "the text holds {problem} (line {line}, column {column})",
+        "write marks as the contract has them: [1], [log-1], [log-1:L1], [1, 2] or [^note]",
+        "at line {line}, column {column} a bracket is not a mark that can be read: write marks"
+        " like [1], [log-1], [log-1:L1], [1, 2] or [^note], and no other brackets",
+    ),
+    rejected(
+        "structured.mark.ambiguous",
+        "Mark can be read in two ways",
+        "{mark} names more than one part of the evidence (line {line}, column {column})",
+        "give evidence items ids that are no numbers and no other item's id with a locator",
+    ),
+    mendable(
+        "structured.mark.no_locator",
+        "Mark does not say which part it cites",
+        "evidence {evidence} has {found} locators, the mark names none (line {line}, column"
+        " {column}); its locators are {known}",
+        "name the locator: [id:locator]; only an item with exactly one is cited without",
+        "at line {line}, column {column} the mark does not say which part it cites: write"
+        " [id:locator], of the locators {known}",
+    ),
+    mendable(
+        "structured.mark.unattached",
+        "Mark without a sentence",
+        "the mark stands where no sentence is (line {line}, column {column})",
+        "write the mark inside the sentence that it belongs to, or directly after it",
+        "at line {line}, column {column} a mark stands where no sentence is: write it inside the"
+        " sentence that it belongs to, or directly after it",
+    ),
+    mendable(
+        "structured.footnote.undefined",
+        "Footnote is not defined",
+        "footnote {label} is used, and no line defines it (line {line}, column {column})",
+        "define each footnote in a line of its own: [^{label}]: id:locator",
+        "the footnote used at line {line}, column {column} is not defined: define each in a line"
+        " of its own, like [^note]: id:locator",
+    ),
+    mendable(
+        "structured.footnote.unused",
+        "Footnote is never used",
+        "footnote {label} is defined, and no sentence uses it (line {line}, column {column})",
+        "use the footnote where it is cited, or drop its definition",
+        "the footnote defined at line {line}, column {column} is never used: use it where it is"
+        " cited, or drop its definition",
+    ),
+    mendable(
+        "structured.footnote.duplicate",
+        "Footnote is defined twice",
+        "footnote {label} is defined more than once (line {line}, column {column})",
+        "give each footnote a label of its own",
+        "the footnote at line {line}, column {column} has the label of an earlier one: give each"
+        " a label of its own, and use that where it is meant",
+    ),
 )

@@ -21,6 +21,7 @@ from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.violation import violation
 from counterfoil_schemas.wire import freeze, pointer, pointer_parts, thaw
 from tests.cases import REMOVED, contract, good_data, good_event, mutated, place, policy
+from tests.prose import prose_contract
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
@@ -125,6 +126,8 @@ def test_no_object_takes_a_member_that_it_does_not_know(path: str) -> None:
         {"version": "1"},
         {"name": "Incident"},
         {"media_type": "text/plain"},
+        {"media_type": "text/html"},
+        {"prose": {"splitter": "sentences@1"}},
         {"json_schema": True},
         {"endings": []},
         {"refusal": "maybe"},
@@ -142,6 +145,36 @@ def test_no_object_takes_a_member_that_it_does_not_know(path: str) -> None:
 def test_a_contract_that_means_nothing_is_refused(changes: Obj) -> None:
     with pytest.raises(ValidationError):
         read(OutputContract, contract(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"media_type": "application/json"},
+        {"json_schema": {}},
+        {"prose": None},
+        {"prose": {"splitter": "sentences@2"}},
+        {"prose": {"splitter": "sentences@1", "marks": []}},
+        {"prose": {"splitter": "sentences@1", "marks": ["link"]}},
+        {"prose": {"splitter": "sentences@1", "exempt": ["tables"]}},
+        {"prose": {"splitter": "sentences@1", "exempt": ["code"]}, "media_type": "text/plain"},
+        {"view": {"claims": "/points"}},
+    ],
+    ids=str,
+)
+def test_a_contract_for_prose_that_means_nothing_is_refused(changes: Obj) -> None:
+    with pytest.raises(ValidationError):
+        read(OutputContract, {**prose_contract(), **changes})
+
+
+def test_a_contract_is_for_json_or_for_prose() -> None:
+    for media_type in ("text/plain", "text/markdown"):
+        made = read(OutputContract, prose_contract(media_type))
+        assert isinstance(made, OutputContract)
+        assert (made.media_type, made.json_schema, dict(made.declared)) == (media_type, None, {})
+    without: Obj = {key: value for key, value in contract().items() if key != "json_schema"}
+    with pytest.raises(ValidationError, match="json_schema just when"):
+        read(OutputContract, without)
 
 
 def levels(*names: str) -> list[Json]:

@@ -11,6 +11,7 @@ from counterfoil_schemas.contract import OutputContract
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
 from counterfoil_worker.vetting import seal_object, vet_contract, vet_policy
+from tests.prose import prose_contract
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import JsonValue
@@ -150,6 +151,25 @@ def test_an_unknown_field_of_the_scope_is_told_with_its_place_and_the_known_ones
         "at character 22: windw_ms is no field of the scope; there are principal, window_ms, "
         "task, manifest, snapshot, services"
     )
+
+
+def prose() -> OutputContract:
+    """A contract for a text, under the name that the policies here are for."""
+    named = {"name": "brief", "invariants": [invariant("size(output) < 9")]}
+    return OutputContract.model_validate_json(orjson.dumps({**prose_contract(), **named}))
+
+
+def test_a_contract_for_prose_may_be_put() -> None:
+    assert vet_contract(prose()) == ()
+
+
+def test_a_text_declares_nothing_that_a_policy_could_compute() -> None:
+    both = [fault.pointer for fault in vet_policy(policy(), prose())]
+    assert both == ["/severity", "/derived/0/name"]
+    faults = vet_policy(policy(severity=None), prose())
+    assert [(fault.pointer, fault.code) for fault in faults] == [("/derived/0/name", "undeclared")]
+    assert "is for a text" in faults[0].message
+    assert vet_policy(policy(severity=None, derived=[]), prose()) == ()
 
 
 def derived(**changes: JsonValue) -> dict[str, JsonValue]:

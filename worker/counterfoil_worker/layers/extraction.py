@@ -24,8 +24,19 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """What a claim says, as a key and a value that can be compared."""
+
+    key: str
+    value: str | int | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
-    """One checkable statement, with its confidence as a number, as a word, both, or neither."""
+    """One checkable statement, with its confidence as a number, as a word, both, or neither.
+
+    ``fact`` is None when the output does not put the claim as one. No check judges facts.
+    """
 
     id: str
     text: str
@@ -34,6 +45,7 @@ class Claim:
     confidence: Confidence | None
     citations: tuple[Citation, ...]
     pointer: str
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)

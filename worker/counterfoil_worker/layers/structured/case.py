@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from counterfoil_schemas.expansion import output_bytes
 from counterfoil_schemas.stored import StoredEvent
 from counterfoil_worker.json_text import JsonLimits, decode
+from counterfoil_worker.layers.structured.prose.reading import read_prose
+from counterfoil_worker.layers.structured.prose.text import decode as decode_prose
 from counterfoil_worker.layers.structured.view import extract
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.vocabulary import AsOfBasis
     from counterfoil_worker.layers.extraction import Extraction
     from counterfoil_worker.layers.structured.compiled import CompiledContract
+    from counterfoil_worker.layers.structured.prose.reading import ProseReading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +71,37 @@ class StructuredCase:
 
     @cached_property
     def value(self) -> Json:
-        """The output as one JSON value. Raises ``JsonTextError``.
+        """The output as one JSON value, or by a contract for prose as a string.
 
-        Integers of any size are read: whether they fit is for the contract's schema to say.
+        Raises ``JsonTextError``, in prose ``ProseTextError`` and ``ProseLimitError``; all of them
+        are ``ValueError``. Integers of any size are read: whether they fit is for the contract's
+        schema to say.
         """
         bounds = self.known.contract.limits
+        if self.known.contract.prose is not None:
+            return self.text
         limits = JsonLimits(bounds.max_bytes, bounds.max_depth, bounds.max_items)
         return decode(self.output_bytes, limits, int_range=None)
 
     @cached_property
+    def text(self) -> str:
+        """The output as prose. Raises ``ProseTextError`` and ``ProseLimitError``."""
+        return decode_prose(self.output_bytes, self.known.contract.limits.max_bytes)
+
+    @cached_property
+    def reading(self) -> ProseReading | None:
+        """What the sentences and marks of prose are; None of JSON. Raises as ``text`` does."""
+        contract = self.known.contract
+        if contract.prose is None:
+            return None
+        return read_prose(self.text, contract, contract.prose, self.generation.evidence)
+
+    @cached_property
     def extraction(self) -> Extraction:
-        """What the contract's view finds in the output. Raises ``ViewMismatchError``."""
+        """What the contract's view, or its rules for prose, find in the output.
+
+        Raises ``ViewMismatchError``, and ``ProseLimitError`` in prose.
+        """
+        if self.reading is not None:
+            return self.reading.extraction
         return extract(self.value, self.known.contract.view)

@@ -23,10 +23,13 @@ INVARIANT_VARIABLES: Final[Mapping[str, CelType]] = {
 
 @dataclass(frozen=True, slots=True)
 class CompiledContract:
-    """A contract with its schema and invariants compiled. Not picklable: cache it per process."""
+    """A contract with its schema and invariants compiled. Not picklable: cache it per process.
+
+    ``schema`` is None of a contract for prose.
+    """
 
     contract: OutputContract
-    schema: CompiledSchema
+    schema: CompiledSchema | None
     invariants: tuple[tuple[Invariant, Expression], ...]
 
 
@@ -35,9 +38,10 @@ def compile_contract(contract: OutputContract) -> CompiledContract:
 
     Raises the engines' errors when it was not: then nothing can be judged by it.
     """
+    schema = contract.json_schema
     return CompiledContract(
         contract,
-        compile_schema(thaw_object(contract.json_schema)),
+        None if schema is None else compile_schema(thaw_object(schema)),
         tuple(
             (item, compile_expression(item.cel, INVARIANT_VARIABLES, "bool"))
             for item in contract.invariants

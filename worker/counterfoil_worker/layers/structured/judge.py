@@ -23,6 +23,10 @@ CHECKS: Final = checks_of(checks, StructuredCase)
 OF_PROFILES: Final = "structured.profile"
 """The check that receipts list only of tenants with a profile: the others' keep their bytes."""
 
+OF_JSON: Final = frozenset({"structured.json", "structured.schema"})
+OF_PROSE: Final = frozenset({"structured.text", "structured.marks"})
+"""The checks that receipts list only by a contract for the one or the other."""
+
 ENDING: Final = "structured.ending"
 """The check after which an output that declined needs no further one."""
 
@@ -56,6 +60,15 @@ def _inputs(case: StructuredCase) -> tuple[Input, ...]:
     return tuple(Input(name=n, digest=d, attested_by=by) for n, d, by in named)
 
 
+def _listed(case: StructuredCase) -> list[LayerCheck[StructuredCase]]:
+    """The checks that bear on a case. An unknown contract may as well be for JSON."""
+    prose = case.compiled is not None and case.compiled.contract.prose is not None
+    others = set(OF_JSON if prose else OF_PROSE)
+    if case.profile_digest is None:
+        others.add(OF_PROFILES)
+    return [item for item in CHECKS if item.id not in others]
+
+
 def judge(case: StructuredCase) -> Receipt:
     """Judge one event's structure. Total: every event has exactly one receipt."""
     refused = False
@@ -72,8 +85,7 @@ def judge(case: StructuredCase) -> Receipt:
         )
         return "the model declined" if refused else None
 
-    listed = [c for c in CHECKS if c.id != OF_PROFILES or case.profile_digest is not None]
-    run = run_checks(listed, case, stop=ended, order=ORDER)
+    run = run_checks(_listed(case), case, stop=ended, order=ORDER)
     return Receipt(
         layer="structured",
         validator=VALIDATOR,

@@ -6,16 +6,18 @@ from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, get_args
 
+from counterfoil_schemas.canonical import MAX_SAFE_INTEGER
 from counterfoil_schemas.vocabulary import ClaimKind, Confidence
 from counterfoil_schemas.wire import pointer, pointer_parts
-from counterfoil_worker.layers.extraction import Citation, Claim, Extraction, ProposedAction
+from counterfoil_worker.layers.extraction import Citation, Claim, Extraction, Fact, ProposedAction
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.contract import View
 
 OUTPUT_TEXT: Final = "/data/output/text#"
-"""Places inside an output are named by this, followed by a JSON Pointer into the decoded text."""
+"""Places inside an output are named by this, and by what follows: a JSON Pointer into the decoded
+text, or in prose ``bytes=`` and a half-open range of its bytes."""
 
 MAX_LABEL_CHARS: Final = 200
 """Longest identifier that a view reads, in characters."""
@@ -118,6 +120,29 @@ def _citation(value: Json, view: View, where: str) -> Citation:
     return Citation(evidence, _label(value, view.locator, where), where)
 
 
+def _fact(value: Json, view: View, where: str) -> Fact | None:
+    """The fact of a claim; None without one. What is begun must be whole: ``{}`` is no fact."""
+    parts = [view.fact_key, view.fact_value]
+    around = [path.rpartition("/")[0] for path in parts]
+    begun = [_find(value, path) for path in (*parts, *filter(None, around))]
+    if all(part is ABSENT or part is None for part in begun):
+        return None
+    return Fact(_label(value, view.fact_key, where), _fact_value(value, view, where))
+
+
+def _fact_value(value: Json, view: View, where: str) -> str | int | bool:
+    found = _find(value, view.fact_value)
+    if isinstance(found, bool):
+        return found
+    if isinstance(found, str) and 0 < len(found) <= MAX_LABEL_CHARS:
+        return found
+    number = None if found is ABSENT else _whole(found)
+    if number is None or abs(number) > MAX_SAFE_INTEGER:
+        expected = f"a string of 1 to {MAX_LABEL_CHARS} characters, a safe integer or a boolean"
+        raise ViewMismatchError(where + view.fact_value, expected)
+    return number
+
+
 def _claim(value: Json, view: View, where: str) -> Claim:
     cited = _list(value, view.citations, where)
     at = where + view.citations
@@ -129,6 +154,7 @@ def _claim(value: Json, view: View, where: str) -> Claim:
         _confidence(value, view, where),
         tuple(_citation(item, view, at + pointer(n)) for n, item in enumerate(cited)),
         where,
+        _fact(value, view, where),
     )
 
 

@@ -356,3 +356,76 @@ def test_the_evidence_that_there_is_is_named_up_to_a_bound() -> None:
     assert known.endswith(f" and {50 - known.count('item-')} more")
     none = judge(mutated(good_event(), "/evidence", [])).violations[0]
     assert none.params["known"] == "no items at all"
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+FACT = "/data/output/text#/claims/0/fact"
+
+
+@pytest.mark.parametrize(
+    ("fact", "value"),
+    [
+        ({"key": "failed", "value": 40}, 40),
+        ({"key": "failed", "value": 40.0}, 40),
+        ({"key": "k" * 200, "value": "v" * 200}, "v" * 200),
+        ({"key": "open", "value": False}, False),
+        ({"key": "n", "value": -(2**53) + 1, "unit": "ms"}, -(2**53) + 1),
+    ],
+    ids=str,
+)
+def test_a_fact_is_read_and_counted_and_judged_by_nobody(fact: Obj, value: object) -> None:
+    judged = judge(mutated(good_event(), FACT, fact))
+    assert judged.accepted
+    claims = judged.material.structure.extraction.claims
+    assert claims[0].fact is not None
+    assert (claims[0].fact.key, claims[0].fact.value) == (fact["key"], value)
+    assert type(claims[0].fact.value) is type(value)
+    assert claims[1].fact is None
+    assert judged.receipts["structured"].receipt.derived["facts"] == 1
+
+
+@pytest.mark.parametrize(
+    ("fact", "where"),
+    [
+        ("failed", "/key"),
+        ([], "/key"),
+        ({}, "/key"),
+        ({"value": 40}, "/key"),
+        ({"key": "", "value": 40}, "/key"),
+        ({"key": 1, "value": 40}, "/key"),
+        ({"key": "k" * 201, "value": 40}, "/key"),
+        ({"key": "failed"}, "/value"),
+        ({"key": "failed", "value": None}, "/value"),
+        ({"key": "failed", "value": 0.5}, "/value"),
+        ({"key": "failed", "value": 2**53}, "/value"),
+        ({"key": "failed", "value": ""}, "/value"),
+        ({"key": "failed", "value": "v" * 201}, "/value"),
+        ({"key": "failed", "value": [40]}, "/value"),
+    ],
+    ids=str,
+)
+def test_a_fact_of_another_shape_does_not_fit_the_view(fact: Json, where: str) -> None:
+    judged = judge(mutated(good_event(), FACT, fact))
+    assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.view.mismatch"])
+    assert judged.violations[0].pointer == FACT + where
+
+
+def test_without_a_fact_there_is_none() -> None:
+    for event in (good_event(), mutated(good_event(), FACT, None)):
+        judged = judge(event)
+        assert judged.accepted
+        assert [c.fact for c in judged.material.structure.extraction.claims] == [None, None]
+        assert judged.receipts["structured"].receipt.derived["facts"] == 0
+
+
+def test_a_view_says_where_facts_stand() -> None:
+    view: Obj = {"fact_key": "/name", "fact_value": "/amount"}
+    event = mutated(good_event(), "/data/output/text#/claims/0/name", "failed")
+    assert judge(event, shape=contract(view=view)).codes == ["structured.view.mismatch"]
+    judged = judge(
+        mutated(event, "/data/output/text#/claims/0/amount", 40), shape=contract(view=view)
+    )
+    fact = judged.material.structure.extraction.claims[0].fact
+    assert fact is not None
+    assert (fact.key, fact.value) == ("failed", 40)

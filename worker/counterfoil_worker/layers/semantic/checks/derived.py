@@ -74,7 +74,7 @@ def _declared(case: SemanticCase, name: str) -> JsonValue:
 
 def _compare(case: SemanticCase, rule: DerivedValue, computed: ParamValue) -> list[Violation]:
     declared = _declared(case, rule.name)
-    at = OUTPUT_TEXT + case.contract.view.declared.get(rule.name, "")
+    at = OUTPUT_TEXT + case.contract.declared.get(rule.name, "")
     names = {"name": rule.name, "computed": computed}
     if declared is None:
         return [violation("semantic.derived.undeclared", at, **names)]

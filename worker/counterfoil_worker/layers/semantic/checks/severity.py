@@ -52,7 +52,7 @@ def measurement_faults(case: SemanticCase, impact: Impact) -> Iterator[Violation
 
 def _declared(case: SemanticCase, computed: Severity) -> Iterator[Violation]:
     declared = case.extraction.declared.get(NAME)
-    at = OUTPUT_TEXT + case.contract.view.declared.get(NAME, "")
+    at = OUTPUT_TEXT + case.contract.declared.get(NAME, "")
     if declared is None:
         yield violation("semantic.severity.undeclared", at, computed=computed)
     elif declared != computed:

@@ -29,7 +29,7 @@ _WHOLE_BPS: Final = 10_000
 def _claims(case: SemanticCase) -> Iterator[Violation]:
     made, bound = len(case.extraction.claims), case.policy.min_claims
     if made < bound:
-        at = OUTPUT_TEXT + case.contract.view.claims
+        at = OUTPUT_TEXT + case.contract.claims_at
         yield violation("semantic.support.too_few_claims", at, found=made, bound=bound)
     for claim in case.extraction.claims:
         if not claim.citations:

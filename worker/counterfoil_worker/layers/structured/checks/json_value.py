@@ -8,6 +8,8 @@ from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.json_grammar import ANYTHING_ELSE
 from counterfoil_worker.json_text import JsonTextError, JsonTextKind
 from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.structured.media import media_type_fault
+from counterfoil_worker.layers.structured.places import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,21 +40,12 @@ def _limit(kind: JsonTextKind, limits: Limits) -> tuple[str, int] | None:
             return None
 
 
-def _place(text: bytes, offset: int | None) -> dict[str, int]:
-    """Byte from 0; line and column, in characters, from 1. Where nobody knows: -1, 0, 0."""
-    if offset is None:
-        return {"offset": -1, "line": 0, "column": 0}
-    before = text[:offset]
-    last = before.rpartition(b"\n")[2].decode(errors="replace")
-    return {"offset": offset, "line": before.count(b"\n") + 1, "column": len(last) + 1}
-
-
 def _refused(error: JsonTextError, limits: Limits, text: bytes) -> Violation:
     at = "/data/output/text"
     limit = _limit(error.kind, limits)
     if limit is not None:
         return violation("structured.output.too_large", at, limit=limit[0], bound=limit[1])
-    place = _place(text, error.offset)
+    place = place_of(text, error.offset)
     if error.kind is JsonTextKind.DUPLICATE_KEY:
         return violation("structured.json.duplicate_key", at, **place)
     problem = error.kind.value.replace("_", " ")
@@ -63,13 +56,9 @@ def _refused(error: JsonTextError, limits: Limits, text: bytes) -> Violation:
 @check("structured.json", version=2, step=40)
 def json_value(case: StructuredCase) -> Finding:
     """The media type, then the text. Nothing is repaired."""
-    contract, said = case.known.contract, case.generation.output.media_type
-    essence = (said or contract.media_type).partition(";")[0].strip().lower()
-    if essence != contract.media_type:
-        at, expected = "/data/output/media_type", contract.media_type
-        return found(
-            [violation("structured.output.media_type", at, expected=expected, found=essence)]
-        )
+    contract, other_type = case.known.contract, media_type_fault(case)
+    if other_type is not None:
+        return found([other_type])
     try:
         _ = case.value
     except JsonTextError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import violation
-from counterfoil_worker.layers.check import Finding, check, found
+from counterfoil_worker.layers.check import Finding, check, found, not_run
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
 
 if TYPE_CHECKING:
@@ -18,7 +18,10 @@ MAX_FAULTS = 20
 @check("structured.schema", version=2, step=50)
 def schema(case: StructuredCase) -> Finding:
     """Strict: formats are asserted, and the engine never reaches outside the contract."""
-    verdict = case.known.schema.faults(case.value, MAX_FAULTS)
+    schema = case.known.schema
+    if schema is None:  # receipts by a contract for prose do not list this check
+        return not_run("the contract is for prose")
+    verdict = schema.faults(case.value, MAX_FAULTS)
     if verdict.valid:
         return found([])
     reported = [

@@ -1,0 +1,64 @@
+"""One good event with prose for its output, and the contract and policy for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tests.cases import good_event, judge, judgment, mutated
+
+if TYPE_CHECKING:
+    from counterfoil_schemas.canonical import Json
+    from tests.cases import Judged, Obj
+
+TEXT: Final = """\
+# Checkout
+
+Checkout answered 500 from 12:00:01 on [log-1:L1]. It failed 40 times.[2]
+
+- The failures stopped within a minute [^metric].
+
+[^metric]: metric-1
+"""
+
+CITED: Final = (("s1", "log-1", "L1"), ("s2", "metric-1", "M1"), ("s3", "metric-1", "M1"))
+"""What the text cites."""
+
+
+def prose_contract(media_type: str = "text/markdown", **changes: Json) -> Obj:
+    """The contract ``answer@1``; ``prose`` in the changes adds to its rules."""
+    rules = changes.pop("prose", {"exempt": ["headings"]} if media_type != "text/plain" else {})
+    assert isinstance(rules, dict)
+    return {
+        "kind": "contract",
+        "name": "answer",
+        "version": 1,
+        "media_type": media_type,
+        "prose": {"splitter": "sentences@1", **rules},
+        **changes,
+    }
+
+
+def prose_policy(**changes: Json) -> Obj:
+    """The policy ``answer@1``."""
+    return {"kind": "policy", "name": "answer", "version": 1, "contract": "answer@1", **changes}
+
+
+def prose_event(text: str = TEXT, *cited: tuple[str, str, str]) -> Obj:
+    """An event with a text, and a supporting judgment of each pair that it cites."""
+    event = good_event()
+    judged: list[Json] = [judgment(*triple) for triple in cited or CITED]
+    for place, value in (
+        ("/contract", "answer@1"),
+        ("/policy", "answer@1"),
+        ("/output/text", text),
+        ("/judgments", judged),
+    ):
+        event = mutated(event, place, value)
+    return event
+
+
+def judge_prose(text: str = TEXT, *cited: tuple[str, str, str], **shape: Json) -> Judged:
+    """Judge a text as far as it gets, by a contract with these changes."""
+    media_type = str(shape.pop("media_type", "text/markdown"))
+    contract = prose_contract(media_type, **shape)
+    return judge(prose_event(text, *cited), shape=contract, rules=prose_policy())
