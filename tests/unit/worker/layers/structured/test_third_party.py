@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ANYTHING = contract(json_schema={})
 
-LETTERS: Final = {
+LETTERS: Final[dict[tuple[object, ...], str]] = {
     (): ".",
     ("structured.json.invalid", "syntax"): "s",
     ("structured.json.invalid", "incomplete"): "i",
