@@ -8,6 +8,7 @@ patterns are linear in the text.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -17,7 +18,14 @@ import jsonschema_rs
 from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_to, quote
 from counterfoil_worker.engines.errors import EngineError, SchemaError
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
-from counterfoil_worker.engines.schema_vetting import DIALECT, build, vet_schema
+from counterfoil_worker.engines.schema_faults import MAX_COST, PlaceFaults, place_faults
+from counterfoil_worker.engines.schema_survey import survey
+from counterfoil_worker.engines.schema_vetting import (
+    DIALECT,
+    build,
+    pattern_matches,
+    vet_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +45,9 @@ __all__ = [
 
 MAX_EXAMINED: Final = 10_000
 """Faults looked at for one instance; the engine lists them all, each costs a Python object."""
+
+UNLISTED: Final = "schema"
+"""The keyword of the one fault of an instance whose faults would cost too much to list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +91,15 @@ class CompiledSchema:
     """A schema ready for use, in any number of threads and in forked children; not picklable."""
 
     _validator: jsonschema_rs.Draft202012Validator
+    _bound: PlaceFaults | None
 
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
 
         The engine's yes or no is remembered within one call and never costs more than the
-        schema's bound; only an invalid instance has its faults listed. The cost of that listing
-        is in proportion to the instance, whose size the caller bounds.
+        schema's bound; only an invalid instance has its faults listed. Where that list would cost
+        more than `MAX_COST`, there is one fault instead, at the whole instance, and the verdict is
+        not `complete`.
 
         Raises:
             EngineError: the instance cannot be decided: nested too deep, or no JSON value.
@@ -104,7 +117,9 @@ class CompiledSchema:
             raise EngineError(f"the schema engine cannot read the instance ({kind})") from None
 
     def _listed(self, instance: Json, limit: int) -> SchemaVerdict:
-        """List the faults of an invalid instance."""
+        """List the faults of an invalid instance, where that is cheap enough."""
+        if self._bound is None or self._bound.cost(instance) > MAX_COST:
+            return SchemaVerdict((InstanceFault("", UNLISTED, ""),), 1, complete=False)
         every = (
             placed for error in self._validator.iter_errors(instance) for placed in _placed(error)
         )
@@ -128,9 +143,11 @@ def compile_schema(schema: Schema) -> CompiledSchema:
     if exceeds_depth(schema):
         raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
     try:
-        return CompiledSchema(build(schema))
+        validator = build(schema)
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
+    bound = place_faults(survey(schema), cache(pattern_matches), MAX_DEPTH)
+    return CompiledSchema(validator, bound)
 
 
 # --- the engine's errors ----------------------------------------------------------------------

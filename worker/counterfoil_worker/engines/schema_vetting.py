@@ -198,7 +198,7 @@ def _compiled_pattern(pattern: str) -> jsonschema_rs.Draft202012Validator | None
 
 def _growth_faults(schema: Schema, max_depth: int) -> Iterator[SchemaFault]:
     """Report the subschema whose checks multiply from level to level."""
-    growth = find_growth(survey(schema), cache(_matches), max_depth)
+    growth = find_growth(survey(schema), cache(pattern_matches), max_depth)
     if growth is None:
         return
     if growth.endless:
@@ -213,7 +213,7 @@ def _growth_faults(schema: Schema, max_depth: int) -> Iterator[SchemaFault]:
     yield SchemaFault(shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
 
 
-def _matches(pattern: str, name: str) -> bool:
+def pattern_matches(pattern: str, name: str) -> bool:
     """Tell whether a pattern matches a name; one that does not compile might."""
     compiled = _compiled_pattern(pattern)
     return compiled is None or compiled.is_valid(name)
