@@ -6,10 +6,13 @@ They need no fuzzing engine: `tests/property/test_fuzz_targets.py` runs them und
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.canonical import canonical_bytes
+from counterfoil_schemas.contract import OutputContract
 from counterfoil_worker import conclusion, pipeline
 from counterfoil_worker.engines.json_schema import compile_schema, vet_schema
 from counterfoil_worker.json_text import (
@@ -19,6 +22,7 @@ from counterfoil_worker.json_text import (
     JsonTextKind,
     decode,
 )
+from counterfoil_worker.layers.structured.compiled import compile_contract
 from tests.cases import contract, prepare, seal, with_output_bytes
 from tests.fuzz.schemas import drawn_schema
 from tests.strict_json import (
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from counterfoil_schemas.canonical import Json
+    from counterfoil_worker.pipeline import Material
     from tests.cases import Obj
 
 K = JsonTextKind
@@ -136,24 +141,33 @@ SHAPES: Final = (
     contract(json_schema=CLAIMS, invariants=INVARIANTS, limits={"max_bytes": 64, "max_items": 8}),
 )
 
+COMPILED: Final = tuple(
+    compile_contract(OutputContract.model_validate_json(json.dumps(shape))) for shape in SHAPES
+)
+
 
 def judge_target(data: bytes) -> None:
     """Any bytes as an output have one receipt, the same one again, and a result if they end."""
-    event = with_output_bytes(data)
-    for number, shape in enumerate(SHAPES):
-        material = prepare(event, shape=shape)
-        receipt = pipeline.structured_receipt(material)
-        sealed = seal(material, receipt)
-        assert sealed == seal(material, pipeline.structured_receipt(prepare(event, shape=shape)))
-        assert pipeline.unseal(sealed.body) == sealed
-        assert receipt.outcome in {"accepted", "rejected"}
-        assert (receipt.outcome == "accepted") is not bool(receipt.violations)
-        concluded = conclusion.normal(material.run, material.event, {"structured": sealed})
-        assert (concluded is None) is (receipt.outcome == "accepted")
-        if concluded is not None:
-            assert len(concluded.body) < 65_536
-        if receipt.outcome == "accepted":
-            assert is_strict(data), f"shape {number} accepted what is no strict value"
+    admitted = prepare(with_output_bytes(data))
+    for compiled in COMPILED:
+        address = compiled.contract.address()
+        run = replace(admitted.run, contract=address)
+        _one_receipt(replace(admitted, run=run, compiled=compiled), data)
+
+
+def _one_receipt(material: Material, data: bytes) -> None:
+    receipt = pipeline.structured_receipt(material)
+    sealed = seal(material, receipt)
+    assert sealed == seal(material, pipeline.structured_receipt(replace(material)))
+    assert pipeline.unseal(sealed.body) == sealed
+    assert receipt.outcome in {"accepted", "rejected"}
+    assert (receipt.outcome == "accepted") is not bool(receipt.violations)
+    concluded = conclusion.normal(material.run, material.event, {"structured": sealed})
+    assert (concluded is None) is (receipt.outcome == "accepted")
+    if concluded is not None:
+        assert len(concluded.body) < 65_536
+    if receipt.outcome == "accepted":
+        assert is_strict(data), f"{material.run.contract} accepted what is no strict value"
 
 
 # --- the vetting of schemas -------------------------------------------------------------------

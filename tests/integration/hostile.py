@@ -41,6 +41,10 @@ def output(**members: JsonValue) -> bytes:
     return json.dumps({"claims": [], **members}).encode()
 
 
+def many(value: JsonValue, count: int) -> JsonValue:
+    return [value] * count
+
+
 def nested(levels: int) -> bytes:
     return b"[" * levels + b"]" * levels
 
@@ -120,6 +124,10 @@ SHAPES: Final[dict[str, dict[str, JsonValue]]] = {
 }
 """Contracts by name: the worst that vetting lets through."""
 
+DOUBLING: Final[dict[str, JsonValue]] = {
+    f"a{n}": {"allOf": many({"$ref": f"#/$defs/a{n + 1}"}, 2)} for n in range(14)
+}
+
 REFUSED_AT_PUT: Final[dict[str, tuple[dict[str, JsonValue], str]]] = {
     "an exponential union": (
         {
@@ -133,15 +141,7 @@ REFUSED_AT_PUT: Final[dict[str, tuple[dict[str, JsonValue], str]]] = {
         "schema.exponential",
     ),
     "references that double": (
-        {
-            "json_schema": {
-                "$ref": "#/$defs/a0",
-                "$defs": {
-                    **{f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} for n in range(14)},
-                    "a14": True,
-                },
-            }
-        },
+        {"json_schema": {"$ref": "#/$defs/a0", "$defs": {**DOUBLING, "a14": True}}},
         "schema.exponential",
     ),
     "a circle of references": ({"json_schema": {"allOf": [{"$ref": "#"}]}}, "schema.endless"),
@@ -190,16 +190,16 @@ ATTACKS: Final[dict[str, Attack]] = {
         output(list=[{"a": n, "b": [n]} for n in range(MANY)]), *NOTHING_CLAIMED, "unique"
     ),
     "members missing": Attack(
-        output(list=[{} for _ in range(MANY)]), "rejected", "structured.schema.violated", "missing"
+        output(list=many({}, MANY)), "rejected", "structured.schema.violated", "missing"
     ),
     "a wide union": Attack(
-        output(list=[{"x": 1} for _ in range(MANY)]),
+        output(list=many({"x": 1}, MANY)),
         "rejected",
         "structured.schema.violated",
         "union",
     ),
     "a long enum": Attack(
-        output(list=["x"] * MANY), "rejected", "structured.schema.violated", "enum"
+        output(list=many("x", MANY)), "rejected", "structured.schema.violated", "enum"
     ),
     "names against a pattern": Attack(
         members(MANY), "rejected", "structured.schema.violated", "names"
@@ -214,7 +214,7 @@ ATTACKS: Final[dict[str, Attack]] = {
         "steps-cel",
     ),
     "CEL beyond the time limit": Attack(
-        output(words=["a" * 60 + "b"] * WORDS, text="a" * 380_000),
+        output(words=many("a" * 60 + "b", WORDS), text="a" * 380_000),
         "indeterminate",
         "run.cap_reached",
         "slow-cel",
