@@ -29,7 +29,7 @@ GOOD: Final = 60
 HARD_LIMIT_MS: Final = 8_000
 """A task that runs longer is killed; the one attack on it needs several times as long."""
 
-CHILD_MEMORY_BYTES: Final = 1_536 * 1_048_576
+CHILD_MEMORY_BYTES: Final = 1_073_741_824
 """Address space of a worker's child, a good part of which is the program itself."""
 
 MAX_EVENT_BYTES: Final = 32_000_000
