@@ -8,6 +8,7 @@ as violations write them: ``/impact/origin`` leads into the event's data,
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 from dataclasses import dataclass
@@ -212,6 +213,12 @@ def mutated(event: Obj, path: str, value: Json | Removed) -> Obj:
     _set(output, inner, value)
     _set(changed["data"], outer, json.dumps(output))
     return changed
+
+
+def with_output_bytes(body: bytes) -> Obj:
+    """The good event with these bytes, whatever they are, as its output."""
+    bare = mutated(good_event(), "/output/text", REMOVED)
+    return mutated(bare, "/output/text_base64", base64.b64encode(body).decode())
 
 
 def place(event: Obj, path: str) -> Json:

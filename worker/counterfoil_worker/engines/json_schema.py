@@ -8,6 +8,7 @@ patterns are linear in the text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache, partial
 from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
@@ -19,7 +20,9 @@ from counterfoil_worker.engines.errors import EngineError, SchemaError
 from counterfoil_worker.engines.schema_dialect import dialect_of
 from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
 from counterfoil_worker.engines.schema_expectation import Expectations
-from counterfoil_worker.engines.schema_vetting import build, vet_schema
+from counterfoil_worker.engines.schema_faults import MAX_COST, PlaceFaults, place_faults
+from counterfoil_worker.engines.schema_survey import survey
+from counterfoil_worker.engines.schema_vetting import build, pattern_matches, vet_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,6 +43,9 @@ __all__ = [
 MAX_EXAMINED: Final = 10_000
 """Faults looked at for one instance; the engine lists them all, each costs a Python object."""
 
+UNLISTED: Final = "schema"
+"""The keyword of the one fault of an instance whose faults would cost too much to list."""
+
 
 @dataclass(frozen=True, slots=True)
 class InstanceFault:
@@ -56,6 +62,11 @@ class InstanceFault:
     schema_pointer: str
     expected: str
     missing: str | None = None
+
+
+_TOO_MANY: Final = InstanceFault(
+    "", UNLISTED, "", "a value that the schema allows; this one fails it in too many places to list"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +95,16 @@ class CompiledSchema:
     """A schema ready for use, in any number of threads and in forked children; not picklable."""
 
     _validator: jsonschema_rs.Validator
+    _bound: PlaceFaults | None
     _expectations: Expectations = field(repr=False, compare=False)
 
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
 
         The engine's yes or no is remembered within one call and never costs more than the
-        schema's bound; only an invalid instance has its faults listed. The cost of that listing
-        is in proportion to the instance, whose size the caller bounds.
+        schema's bound; only an invalid instance has its faults listed. Where that list would cost
+        more than `MAX_COST`, there is one fault instead, at the whole instance, and the verdict is
+        not `complete`.
 
         Raises:
             EngineError: the instance cannot be decided: nested too deep, or no JSON value.
@@ -109,7 +122,9 @@ class CompiledSchema:
             raise EngineError(f"the schema engine cannot read the instance ({kind})") from None
 
     def _listed(self, instance: Json, limit: int) -> SchemaVerdict:
-        """List the faults of an invalid instance."""
+        """List the faults of an invalid instance, where that is cheap enough."""
+        if self._bound is None or self._bound.cost(instance) > MAX_COST:
+            return SchemaVerdict((_TOO_MANY,), 1, complete=False)
         every = (
             placed for error in self._validator.iter_errors(instance) for placed in _placed(error)
         )
@@ -134,9 +149,12 @@ def compile_schema(schema: Schema) -> CompiledSchema:
     if exceeds_depth(schema):
         raise SchemaError(f"the schema is nested deeper than {MAX_DEPTH} levels")
     try:
-        return CompiledSchema(build(schema, dialect), Expectations(schema))
+        validator = build(schema, dialect)
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
+    matches = cache(partial(pattern_matches, dialect))
+    bound = place_faults(survey(schema, dialect), matches, MAX_DEPTH)
+    return CompiledSchema(validator, bound, Expectations(schema))
 
 
 # --- the engine's errors ----------------------------------------------------------------------

@@ -41,6 +41,21 @@ class Growth:
     endless: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """Per subschema: what is checked at the same place, and the steps to members and elements."""
+
+    closures: dict[str, Runs]
+    steps: dict[str, list[Step]]
+
+    def deeper(self, checks: dict[str, int]) -> dict[str, int]:
+        """Count the checks one level further down, by the worst step at each subschema."""
+        return {
+            place: max(step.checks(checks) for step in options)
+            for place, options in self.steps.items()
+        }
+
+
 def find_growth(
     found: Survey, matches: Callable[[str, str], bool], max_depth: int
 ) -> Growth | None:
@@ -51,6 +66,15 @@ def find_growth(
         matches: whether a pattern (first) matches a property name (second).
         max_depth: levels that an instance may have.
     """
+    read = automaton(found, matches)
+    if isinstance(read, Growth):
+        return read
+    checks = {place: runs.total() for place, runs in read.closures.items()}
+    return _first_excess(checks, read, max_depth)
+
+
+def automaton(found: Survey, matches: Callable[[str, str], bool]) -> Automaton | Growth:
+    """Read a schema as an automaton; one with a circle of silent steps is none."""
     silent = {place: _silent_targets(found, item) for place, item in found.subschemas.items()}
     order = _bottom_up(silent)
     if isinstance(order, Growth):
@@ -59,21 +83,16 @@ def find_growth(
     for place in order:
         closures[place] = _closure(place, silent[place], closures)
     steps = {place: _steps(found, runs, matches) for place, runs in closures.items()}
-    checks = {place: runs.total() for place, runs in closures.items()}
-    return _first_excess(checks, steps, max_depth)
+    return Automaton(closures, steps)
 
 
-def _first_excess(
-    checks: dict[str, int], steps: dict[str, list[Step]], max_depth: int
-) -> Growth | None:
+def _first_excess(checks: dict[str, int], read: Automaton, max_depth: int) -> Growth | None:
     """Count level by level; `checks` are those of level 0."""
     for _ in range(max_depth + 1):
         excessive = sorted(place for place, count in checks.items() if count > MAX_CHECKS)
         if excessive:
             return Growth(excessive[0], endless=False)
-        deeper = {
-            place: max(step.checks(checks) for step in options) for place, options in steps.items()
-        }
+        deeper = read.deeper(checks)
         if deeper == checks:
             break
         checks = deeper

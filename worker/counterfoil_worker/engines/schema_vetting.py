@@ -212,7 +212,7 @@ def _compiled_pattern(dialect: Dialect, pattern: str) -> jsonschema_rs.Validator
 
 def _growth_faults(found: Survey, max_depth: int) -> Iterator[SchemaFault]:
     """Report the subschema whose checks multiply from level to level."""
-    growth = find_growth(found, cache(partial(_matches, found.dialect)), max_depth)
+    growth = find_growth(found, cache(partial(pattern_matches, found.dialect)), max_depth)
     if growth is None:
         return
     if growth.endless:
@@ -227,7 +227,7 @@ def _growth_faults(found: Survey, max_depth: int) -> Iterator[SchemaFault]:
     yield SchemaFault(shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
 
 
-def _matches(dialect: Dialect, pattern: str, name: str) -> bool:
+def pattern_matches(dialect: Dialect, pattern: str, name: str) -> bool:
     """Tell whether a pattern matches a name; one that does not compile might."""
     compiled = _compiled_pattern(dialect, pattern)
     return compiled is None or compiled.is_valid(name)
