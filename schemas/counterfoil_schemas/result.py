@@ -18,6 +18,9 @@ from counterfoil_schemas.wire import FrozenMap, JsonObject, Wire
 MAX_RESULT_VIOLATIONS: Final = 50
 """Violations repeated in a result; the receipts hold all of them."""
 
+MAX_VIOLATION_BYTES: Final = 32_768
+"""What they may take in all, in bytes of canonical JSON; the first one is always repeated."""
+
 MAX_INLINE_BYTES: Final = 16_384
 """Largest accepted output, in bytes, that a result carries itself."""
 

@@ -209,7 +209,7 @@ ATTACKS: Final[dict[str, Attack]] = {
     "long CEL": Attack(output(), *NOTHING_CLAIMED, "long-cel"),
     "CEL of many steps": Attack(
         output(list=list(range(200))),
-        "rejected",
+        "indeterminate",
         "structured.invariant.not_computed",
         "steps-cel",
     ),

@@ -11,6 +11,7 @@ from counterfoil_schemas.expansion import output_bytes
 from counterfoil_schemas.result import (
     MAX_INLINE_BYTES,
     MAX_RESULT_VIOLATIONS,
+    MAX_VIOLATION_BYTES,
     AcceptedOutput,
     Result,
     ResultEvent,
@@ -25,7 +26,7 @@ from counterfoil_worker.ports import Conclude, NewRun
 from counterfoil_worker.repair import repair
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pydantic import JsonValue
 
@@ -99,6 +100,16 @@ def _recorded(run: RunView, extra: Violation) -> _Findings:
     return _Findings(receipts=recorded, violations=[extra], total=1)
 
 
+def _repeated(violations: Sequence[Violation]) -> Iterator[Violation]:
+    """The first violations, as many as a result has room for."""
+    room = MAX_VIOLATION_BYTES
+    for number, item in enumerate(violations[:MAX_RESULT_VIOLATIONS]):
+        room -= len(item.canonical())
+        if room < 0 and number:
+            return
+        yield item
+
+
 def _result(
     run: RunView, output: AcceptedOutput | None, outcome: ResultOutcome, findings: _Findings
 ) -> bytes:
@@ -110,7 +121,7 @@ def _result(
         event_digest=run.event_digest,
         run=Run(id=run.rid, policy=run.policy, contract=run.contract, revision=run.revision),
         receipts={str(layer): digest for layer, digest in findings.receipts.items()},
-        violations=tuple(findings.violations[:MAX_RESULT_VIOLATIONS]),
+        violations=tuple(_repeated(findings.violations)),
         violations_total=findings.total,
         output=output,
         derived={str(layer): values for layer, values in findings.derived.items()},

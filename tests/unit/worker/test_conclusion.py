@@ -11,7 +11,12 @@ import pytest
 
 from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
-from counterfoil_schemas.result import MAX_INLINE_BYTES, MAX_RESULT_VIOLATIONS, ResultEvent
+from counterfoil_schemas.result import (
+    MAX_INLINE_BYTES,
+    MAX_RESULT_VIOLATIONS,
+    MAX_VIOLATION_BYTES,
+    ResultEvent,
+)
 from counterfoil_schemas.vocabulary import LAYERS
 from counterfoil_worker import conclusion
 from counterfoil_worker.admission import Arrival, open_entry
@@ -136,6 +141,18 @@ def test_a_result_repeats_fifty_violations_and_counts_them_all(count: int) -> No
     found = result(conclude(judge(unasked(count))))
     assert len(found.violations) == min(count, MAX_RESULT_VIOLATIONS)
     assert found.violations_total == count
+
+
+def test_long_violations_are_repeated_up_to_a_bound_in_bytes_and_counted_all() -> None:
+    event = good_event()
+    names = [f"{number:03}{'x' * 190}" for number in range(60)]
+    extra = [judgment(name, name, name) for name in names]
+    both = [judgment("c1", "log-1", "L1"), judgment("c2", "metric-1", "M1")]
+    found = result(conclude(judge(mutated(event, "/judgments", [*both, *extra]))))
+    sizes = [len(item.canonical()) for item in found.violations]
+    assert 1 < len(sizes) < MAX_RESULT_VIOLATIONS
+    assert sum(sizes) <= MAX_VIOLATION_BYTES < sum(sizes) + max(sizes)
+    assert found.violations_total == 60
 
 
 def test_a_result_says_what_to_do_next_once_for_each_code() -> None:
