@@ -121,7 +121,7 @@ def test_no_result_is_large_however_much_is_wrong(attacked: list[Result]) -> Non
     assert max(sizes.values()) < LARGEST_RESULT, sizes
     most = next(r for r in attacked if r.id.startswith("unknown evidence"))
     assert most.violations_total == 5_000
-    assert len(most.violations) == 50
+    assert 10 < len(most.violations) < 50, "by their bytes"
 
 
 def test_good_events_among_them_are_accepted_with_the_receipts_of_a_quiet_run(
