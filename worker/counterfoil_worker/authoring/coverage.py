@@ -1,0 +1,84 @@
+"""The rules of a contract that examples could show failing, to tell which of them never did.
+
+A rule that no example breaks may as well not be there: nobody would notice if it were misspelt. Of
+a union only the choice as a whole is a rule, since a branch that fails means nothing by itself; the
+same goes for `not`, `if` and `contains`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from counterfoil_schemas.wire import thaw_object
+from counterfoil_worker.engines.schema_promise import UNCHECKED
+from counterfoil_worker.engines.schema_references import place_of, shown
+from counterfoil_worker.engines.schema_survey import REFERENCES, child_pointer, children, survey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from counterfoil_schemas.contract import OutputContract
+    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+
+_DELEGATING: Final = frozenset(
+    {
+        "additionalProperties",
+        "allOf",
+        "dependentSchemas",
+        "else",
+        "items",
+        "patternProperties",
+        "prefixItems",
+        "properties",
+        "propertyNames",
+        "then",
+    }
+)
+"""Keywords that fail by way of the schemas inside them."""
+
+_SILENT: Final = UNCHECKED | _DELEGATING | {"if", *REFERENCES}
+"""Keywords that never fail by themselves."""
+
+
+def rules_of(contract: OutputContract) -> tuple[str, ...]:
+    """Every rule of a contract that can fail, as JSON Pointers into it, in the order of reading."""
+    found = survey(thaw_object(contract.json_schema))
+    rules = dict.fromkeys(
+        f"/json_schema{rule}" for place in _reached(found) for rule in _rules(found, place)
+    )
+    return (*rules, *(f"/invariants/{number}" for number in range(len(contract.invariants))))
+
+
+def _rules(found: Survey, place: str) -> Iterator[str]:
+    item = found.subschemas[place]
+    if item.value is False:
+        yield shown(place)
+    for keyword in item.keywords():
+        if keyword not in _SILENT:
+            yield place_of(item, keyword)
+
+
+def _reached(found: Survey) -> tuple[str, ...]:
+    """The subschemas whose failure is the whole's failure."""
+    reached: dict[str, None] = {}
+    waiting = [""]
+    while waiting:
+        place = waiting.pop()
+        if place in reached:
+            continue
+        reached[place] = None
+        waiting += reversed(_next(found, found.subschemas[place]))
+    return tuple(reached)
+
+
+def _next(found: Survey, item: Subschema) -> list[str]:
+    below = [
+        child_pointer(item.pointer, keyword, name)
+        for keyword, name, _ in children(item)
+        if keyword in _DELEGATING
+    ]
+    for keyword in REFERENCES:
+        reference = item.keywords().get(keyword)
+        if isinstance(reference, str):
+            below += found.targets(item, keyword, reference)
+    return below
