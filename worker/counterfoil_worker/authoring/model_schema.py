@@ -176,8 +176,10 @@ def _spell_bounds(keywords: dict[str, Json]) -> None:
     """A bound on a union of types is written in Python's word; each kind of value has its own."""
     for name, spelled in _BOUNDS.items():
         if name in keywords:
-            value = keywords.pop(name)
-            keywords.update(dict.fromkeys(spelled, value))
+            keywords.update(dict.fromkeys(spelled, keywords.pop(name)))
+        # Of a union pydantic writes one of these where it means them all: what Python calls len().
+        elif spelled[0] in keywords and "type" not in keywords and "anyOf" in keywords:
+            keywords.update(dict.fromkeys(spelled, keywords[spelled[0]]))
 
 
 def _without_format(keywords: dict[str, Json]) -> Iterator[_Told]:

@@ -51,18 +51,17 @@ class Remark:
     message: str
 
 
-_VALUES: Final = frozenset(
-    {
-        "additionalProperties",
-        "items",
-        "patternProperties",
-        "prefixItems",
-        "properties",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
+_VALUES: Final = frozenset({"patternProperties", "prefixItems", "properties"})
+"""Applicators whose schemas describe a named part of the value."""
+
+_OTHERS: Final = frozenset(
+    {"additionalProperties", "items", "unevaluatedItems", "unevaluatedProperties"}
 )
-"""Applicators whose schemas describe a part of the value."""
+"""Applicators whose schemas describe all other parts."""
+
+
+_BLANK: Final[tuple[Schema, ...]] = ({}, True, False)
+"""Schemas that describe nothing. For all other parts that is said of the whole: it is open."""
 
 
 def lint_schema(schema: Schema) -> tuple[Remark, ...]:
@@ -86,7 +85,7 @@ def _described(found: Survey) -> set[str]:
         waiting += (
             child_pointer(item.pointer, keyword, name)
             for keyword, name, value in children(item)
-            if keyword in _VALUES and not isinstance(value, bool)
+            if value is not False and keyword in (_VALUES if value in _BLANK else _VALUES | _OTHERS)
         )
     described = set[str]()
     passed = set[str]()
@@ -111,7 +110,7 @@ def _behind(found: Survey, item: Subschema) -> list[str]:
         return [
             child_pointer(item.pointer, keyword, name)
             for keyword, name, value in children(item)
-            if keyword in words and not isinstance(value, bool)
+            if keyword in words and value not in _BLANK
         ]
     return []
 
