@@ -7,7 +7,7 @@ branch. A keyword that is not understood here promises nothing, and takes nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
@@ -187,11 +187,13 @@ class Promises:
         return reduce(either, said, NOTHING) if said else ANYTHING
 
     def _conditional(self, item: Subschema, steps: tuple[Step, ...]) -> Promise:
-        """One of `then` and `else` holds; where one is not there, nothing more does."""
+        """One of `then` and `else` holds; where one is not there, nothing more does.
+
+        Some value is refused for all that, unless both are missing.
+        """
         branches = [_places(item, keyword) for keyword in ("then", "else")]
-        return reduce(
-            either, (self.at(places[0], steps) if places else ANYTHING for places in branches)
-        )
+        said = [self.at(places[0], steps) if places else ANYTHING for places in branches]
+        return replace(reduce(either, said), free=all(item.free for item in said))
 
     def _inside(self, item: Subschema, steps: tuple[Step, ...]) -> Promise:
         """What a schema's own applicators promise about a part."""

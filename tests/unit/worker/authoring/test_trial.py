@@ -36,18 +36,18 @@ INVARIANTS: Json = [
     {"id": "two", "cel": "!has(output.n) || output.n < 9", "message": "below nine"},
 ]
 
-TRIED = [
-    (output(n=4), [], set[str]()),
-    (output(claims=[CLAIM]), [], set[str]()),
+TRIED: list[tuple[bytes, list[tuple[str, str]], set[str]]] = [
+    (output(n=4), [], set()),
+    (output(claims=[CLAIM]), [], set()),
     (output(n=1), [("structured.schema.violated", "/n")], {"/json_schema/properties/n/minimum"}),
     (output(n=5), [("structured.invariant.failed", "")], {"/invariants/0"}),
     (output(n=10), [("structured.invariant.failed", "")], {"/invariants/1"}),
-    (output(claims=[CLAIM, CLAIM]), [("structured.claim.duplicate", "/claims/1")], set[str]()),
-    (output(claims=[1]), [("structured.view.mismatch", "/claims/0/id")], set[str]()),
-    (b"", [("structured.json.invalid", "")], set[str]()),
-    (b'"\xff"', [("structured.json.invalid", "")], set[str]()),
-    (b'{"n":1,"n":4}', [("structured.json.duplicate_key", "")], set[str]()),
-    (b" " * 300_000, [("structured.output.too_large", "")], set[str]()),
+    (output(claims=[CLAIM, CLAIM]), [("structured.claim.duplicate", "/claims/1")], set()),
+    (output(claims=[1]), [("structured.view.mismatch", "/claims/0/id")], set()),
+    (b"", [("structured.json.invalid", "")], set()),
+    (b'"\xff"', [("structured.json.invalid", "")], set()),
+    (b'{"n":1,"n":4}', [("structured.json.duplicate_key", "")], set()),
+    (b" " * 300_000, [("structured.output.too_large", "")], set()),
 ]
 
 

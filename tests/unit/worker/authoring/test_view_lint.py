@@ -72,6 +72,11 @@ ROWS: Final[list[tuple[str, Json, Found]]] = [
     ("/properties/root_cause/properties/claims/items", {"type": "integer"}, {
         ("/view/root_cause", "view.other_shape")
     }),
+    ("/properties/claims/items", {"anyOf": [{"$ref": "#/$defs/claim"}, {"type": "null"}]}, {
+        ("/view/id", "view.not_promised"),
+        ("/view/text", "view.not_promised"),
+        ("/view/citations", "view.not_promised"),
+    }),
     ("/properties/claims/items", {"type": ["object", "null"]}, {
         ("/view/id", "view.not_promised"),
         ("/view/text", "view.not_promised"),
