@@ -3,6 +3,7 @@
 ::
 
     contracts/*.json           output contracts, one a file
+    contracts/NAME.examples/   examples of NAME.json, for `counterfoil contract test`; not looked at
     policies/*.json            policies, one a file
     events/*.json, *.jsonl     generation events, one a file or one a line
     evidence/**                bytes that events name by digest; any files
@@ -36,6 +37,9 @@ CONTRACTS: Final = "contracts"
 POLICIES: Final = "policies"
 EVENTS: Final = "events"
 EVIDENCE: Final = "evidence"
+
+EXAMPLES_SUFFIX: Final = ".examples"
+"""A folder of this name beside a contract holds examples of it, not a contract."""
 
 ModelT = TypeVar("ModelT", OutputContract, Policy)
 
@@ -103,6 +107,21 @@ def load_bundle(path: Path) -> Bundle:
     )
 
 
+def contract_files(root: Path) -> Iterator[tuple[Path, str]]:
+    """The contract files of a bundle, sorted by name, each with what to call it in errors.
+
+    Raises ``BundleError``.
+    """
+    if not (root / CONTRACTS).is_dir():
+        raise BundleError(str(root), f"it has no folder {CONTRACTS}/: name a contract or a bundle")
+    yield from _files(root / CONTRACTS, (".json",))
+
+
+def examples_folder(contract: Path) -> Path:
+    """Where the examples of a contract's file are, if it has some."""
+    return contract.with_suffix(EXAMPLES_SUFFIX)
+
+
 def _models(root: Path, folder: str, model: type[ModelT]) -> tuple[Named[ModelT], ...]:
     found = [
         Named(where, read_model(model, read_file(path, where), where))
@@ -138,9 +157,15 @@ def _require_inside(path: Path, root: Path) -> None:
         raise BundleError(str(path), "a link that leads out of the bundle: put the file here")
 
 
+def _is_examples(path: Path) -> bool:
+    """Whether a folder holds the examples of a contract that stands beside it."""
+    beside = path.parent.name == CONTRACTS and path.with_suffix(".json").is_file()
+    return path.suffix == EXAMPLES_SUFFIX and path.is_dir() and beside
+
+
 def _files(folder: Path, suffixes: Sequence[str]) -> Iterator[tuple[Path, str]]:
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") or _is_examples(path):
             continue
         if path.suffix not in suffixes or not path.is_file():
             allowed = " and ".join(f"*{suffix}" for suffix in suffixes)

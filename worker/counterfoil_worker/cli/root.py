@@ -34,6 +34,7 @@ class Entry:
 ENTRIES: Final[Mapping[str, Entry]] = {
     "demo": Entry("demo", "Run the whole system here, with events of every outcome."),
     "check": Entry("check", "Check events in this process, without a server."),
+    "contract": Entry("contract", "Write contracts; see what they check, before they are put."),
     "put": Entry("put", "Store contracts, policies and evidence."),
     "get": Entry("get", "Write a stored object's exact bytes."),
     "import": Entry("import_", "Make a bundle from a file of another format."),

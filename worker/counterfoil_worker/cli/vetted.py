@@ -53,7 +53,9 @@ def vet(
         Failure: with every fault of all of them.
     """
     by_ref = {name: c.model for c in contracts for name in (c.model.ref, c.model.address())}
-    faults = [line for item in contracts for line in _lines(item.where, vet_contract(item.model))]
+    faults = [
+        line for item in contracts for line in fault_lines(item.where, vet_contract(item.model))
+    ]
     for item in policies:
         named = by_ref.get(item.model.contract) or find(item.model.contract)
         if named is None and complete:
@@ -61,7 +63,7 @@ def vet(
                 f"{item.where} at /contract: [unknown_contract] {item.model.contract} is not"
                 " stored: put it first, or with this policy"
             )
-        faults += _lines(item.where, vet_policy(item.model, named, registry()))
+        faults += fault_lines(item.where, vet_policy(item.model, named, registry()))
     if faults:
         raise Failure("\n".join(("nothing was stored", *faults)), MALFORMED)
     return (
@@ -70,7 +72,8 @@ def vet(
     )
 
 
-def _lines(where: str, faults: Sequence[Fault]) -> Iterator[str]:
+def fault_lines(where: str, faults: Sequence[Fault]) -> Iterator[str]:
+    """A line for each reason not to put what stands there."""
     for fault in faults:
         place = f" at {fault.pointer}" if fault.pointer else ""
         yield printable(f"{where}{place}: [{fault.code}] {fault.message}")
