@@ -69,7 +69,7 @@ ASKED: Final = {
     "schema": """\
 1. In the output as a whole: expected is a member "unknowns": an array, its elements being: a \
 string of at least 10 characters
-2. At "/claims/0/confidence_bps": expected is an integer of at least 0 and at most 10000
+2. At "/claims/0/confidence_bps": expected is an integer of at least 0 and at most 9800
 3. At "/claims/0/kind": expected is one of "observation", "inference", "hypothesis"
 4. At "/claims/1/source": expected is no member of this name; allowed are "citations", \
 "confidence_bps", "id", "kind", "text\"""",

@@ -72,8 +72,9 @@ def _rules(found: Survey, place: str) -> Iterator[str]:
 
 def _only_schemas(keyword: str, value: Json) -> bool:
     """Whether it is the draft 7 keyword for names and schemas, and holds schemas only."""
-    lists = value.values() if keyword == "dependencies" and isinstance(value, dict) else [[]]
-    return not any(isinstance(one, list) for one in lists)
+    if keyword != "dependencies" or not isinstance(value, dict):
+        return False
+    return not any(isinstance(one, list) for one in value.values())
 
 
 def _reached(found: Survey) -> tuple[str, ...]:
