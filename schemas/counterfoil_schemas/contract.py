@@ -102,13 +102,25 @@ class Prose(Wire):
     exempt: Annotated[tuple[Exemption, ...], Field(max_length=3)] = ()
 
 
+class Tool(Wire):
+    """A tool that an output may propose to call: its name, and a JSON Schema of its arguments.
+
+    Whether a call may be carried out is for the policy's behavior rules to say.
+    """
+
+    name: Label
+    arguments: JsonObject
+
+
 class OutputContract(NamedObject):
     """A reusable, versioned promise about outputs. Put once, named ``name@version``.
 
     A contract for JSON has a ``json_schema`` and a ``view``; one for a text has ``prose`` in their
     place. ``json_schema`` is read as JSON Schema 2020-12, or as draft 7 where its ``$schema`` says
     so. ``endings`` are the finish reasons that count as a normal end. With ``refusal`` allowed,
-    declining is a legitimate end. ``manifest`` binds every output to one list of evidence.
+    declining is a legitimate end. ``manifest`` binds every output to one list of evidence. With
+    ``tools`` each proposed action must name one of them, with arguments of its schema; without
+    any, actions are free.
     """
 
     model_config = ConfigDict(
@@ -124,6 +136,7 @@ class OutputContract(NamedObject):
     endings: Annotated[tuple[FinishReason, ...], Field(min_length=1)] = ("stop",)
     refusal: Literal["allowed", "forbidden"] = "allowed"
     manifest: Digest | None = None
+    tools: Annotated[tuple[Tool, ...], Field(max_length=200)] = ()
     view: View = Field(default_factory=View)
 
     @model_validator(mode="after")
@@ -137,6 +150,9 @@ class OutputContract(NamedObject):
             raise ValueError(message)
         if self.prose is not None and self.view != View():
             message = "a view leads into JSON: a contract for a text has none"
+            raise ValueError(message)
+        if self.prose is not None and self.tools:
+            message = "a text proposes no actions: a contract for a text has no tools"
             raise ValueError(message)
         if self.media_type == "text/plain" and self.prose is not None and self.prose.exempt:
             message = "text/plain has no headings, tables or code to exempt"

@@ -179,6 +179,14 @@ ORDINAL: Final[Obj] = {"observation": "low", "calibration_plan": "plan-1"}
 RULE: Final[Obj] = {"id": "rule", "cel": "output.claims == []", "message": "no claims"}
 DECLARED: Final[Obj] = {"declared": {"severity": "/severity", "total": "/total"}}
 
+TOOLS: Final[list[Json]] = [{"name": "page", "arguments": {"required": ["to"]}}]
+
+
+def acting(tool: str) -> tuple[str, Json]:
+    """A change of the output: it proposes to call a tool, without arguments."""
+    return "/data/output/text#/actions", [{"id": "a1", "tool": tool, "arguments": {}}]
+
+
 BY_RULES: Final[Mapping[str, tuple[Obj, Obj, Changes]]] = {
     "structured.refusal.forbidden": (
         {"refusal": "forbidden"},
@@ -186,6 +194,8 @@ BY_RULES: Final[Mapping[str, tuple[Obj, Obj, Changes]]] = {
         (("/output/finish_reason", "refusal"),),
     ),
     "structured.output.too_large": ({"limits": {"max_bytes": 2}}, {}, ()),
+    "structured.action.unknown_tool": ({"tools": TOOLS, "json_schema": {}}, {}, (acting("stop"),)),
+    "structured.action.arguments": ({"tools": TOOLS, "json_schema": {}}, {}, (acting("page"),)),
     "structured.invariant.failed": ({"invariants": [RULE]}, {}, ()),
     "structured.invariant.not_computed": (
         {"invariants": [{**RULE, "cel": "output.nothing"}]},

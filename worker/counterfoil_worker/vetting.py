@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
+from counterfoil_schemas.canonical import canonical_bytes
 from counterfoil_schemas.scope import Scope
-from counterfoil_schemas.wire import pointer, thaw
+from counterfoil_schemas.wire import pointer, thaw, thaw_object
 from counterfoil_worker.engines.bounds import quote
 from counterfoil_worker.engines.cel import CelType, vet_expression
 from counterfoil_worker.engines.cel_text import fields_of
 from counterfoil_worker.engines.json_schema import vet_schema
+from counterfoil_worker.engines.schema_document import MAX_TEXT
+from counterfoil_worker.engines.schema_vetting import MAX_PATTERNS
 from counterfoil_worker.layers.semantic.checks.derived import DERIVED_VARIABLES
 from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
 from counterfoil_worker.layers.semantic.checks.severity import NAME as SEVERITY
@@ -61,6 +64,8 @@ def vet_contract(contract: OutputContract) -> tuple[Fault, ...]:
         *_ending_faults(contract),
         *_repeated("/invariants", "id", (item.id for item in contract.invariants)),
         *_invariant_faults(contract),
+        *_repeated("/tools", "name", (tool.name for tool in contract.tools)),
+        *_tools_faults(contract),
     )
 
 
@@ -83,11 +88,25 @@ def vet_policy(
 
 
 def _schema_faults(contract: OutputContract) -> Iterator[Fault]:
-    if contract.json_schema is None:
-        return
-    schema = cast("Schema", thaw(cast("FrozenJson", contract.json_schema)))
-    for fault in vet_schema(schema):
-        yield Fault(f"/json_schema{fault.pointer}", f"schema.{fault.code}", fault.message)
+    """Those of the output's schema, and of the tools' arguments: each a document of its own."""
+    schemas = {pointer("tools", n, "arguments"): t.arguments for n, t in enumerate(contract.tools)}
+    if contract.json_schema is not None:
+        schemas["/json_schema"] = contract.json_schema
+    for at, frozen in schemas.items():
+        for fault in vet_schema(cast("Schema", thaw(cast("FrozenJson", frozen)))):
+            yield Fault(f"{at}{fault.pointer}", f"schema.{fault.code}", fault.message)
+
+
+def _tools_faults(contract: OutputContract) -> Iterator[Fault]:
+    """All schemas of a contract are kept by every process that judges by it."""
+    texts = [canonical_bytes(thaw_object(tool.arguments)) for tool in contract.tools]
+    patterns = sum(text.count(b'"pattern') for text in texts)
+    if sum(map(len, texts)) > MAX_TEXT or patterns > MAX_PATTERNS:
+        message = (
+            f"the tools' schemas have more than {MAX_TEXT} bytes or {MAX_PATTERNS} patterns in"
+            " all: split the contract"
+        )
+        yield Fault("/tools", "schema.too_large", message)
 
 
 def _ending_faults(contract: OutputContract) -> Iterator[Fault]:

@@ -185,6 +185,21 @@ RULES: Final = (
         "narrow the claim to what its evidence supports, or move it to the unknowns",
     ),
     mendable(
+        "structured.action.unknown_tool",
+        "Action calls an unknown tool",
+        "action {action} calls {tool}, which the contract does not list; its tools are {known}",
+        "call one of the contract's tools, or leave the action out",
+        "no such tool: there are {known}. Call one of these, or leave the action out",
+    ),
+    mendable(
+        "structured.action.arguments",
+        "Action has arguments that its tool does not take",
+        "the arguments of action {action} for {tool} at {where} fail {keyword}; expected is"
+        " {expected}",
+        "write the arguments as the tool's schema in the contract has them",
+        "expected is {expected}",
+    ),
+    mendable(
         "structured.text.invalid",
         "Output is not a text that all read alike",
         "the text holds {problem} at byte {offset} (line {line}, column {column})",

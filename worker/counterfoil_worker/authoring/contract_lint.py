@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from counterfoil_schemas.wire import thaw_object
+from counterfoil_schemas.wire import pointer, thaw_object
 from counterfoil_worker.authoring.note import Note
 from counterfoil_worker.authoring.view_lint import view_notes
 from counterfoil_worker.engines.schema_dialect import dialect_of
@@ -15,7 +15,11 @@ from counterfoil_worker.engines.schema_survey import survey
 from counterfoil_worker.vetting import vet_contract
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from counterfoil_schemas.contract import OutputContract
+    from counterfoil_schemas.wire import JsonObject
+    from counterfoil_worker.engines.schema_survey import Survey
     from counterfoil_worker.vetting import Fault
 
 
@@ -35,14 +39,23 @@ def lint_contract(contract: OutputContract) -> Looked:
     faults = vet_contract(contract)
     if any(fault.code.startswith("schema.") for fault in faults):
         return Looked(faults, ())
-    schema = None if contract.json_schema is None else thaw_object(contract.json_schema)
+    notes = [*_on_schema("/json_schema", contract.json_schema)]
+    for number, tool in enumerate(contract.tools):
+        notes += _on_schema(pointer("tools", number, "arguments"), tool.arguments)
+    found = _surveyed(contract.json_schema)
+    if found is not None:
+        notes += view_notes(contract.view, Promises(found))
+    return Looked(faults, tuple(notes))
+
+
+def _on_schema(at: str, frozen: JsonObject | None) -> Iterator[Note]:
+    found = _surveyed(frozen)
+    for remark in () if found is None else lint_schema(found):
+        yield Note(at + remark.pointer, f"schema.{remark.code}", remark.message)
+
+
+def _surveyed(frozen: JsonObject | None) -> Survey | None:
+    """A schema that vetting has passed; None where there is none."""
+    schema = None if frozen is None else thaw_object(frozen)
     dialect = None if schema is None else dialect_of(schema)
-    if schema is None or dialect is None:
-        return Looked(faults, ())
-    found = survey(schema, dialect)
-    remarks = lint_schema(found)
-    notes = (
-        *(Note(f"/json_schema{r.pointer}", f"schema.{r.code}", r.message) for r in remarks),
-        *view_notes(contract.view, Promises(found)),
-    )
-    return Looked(faults, notes)
+    return None if schema is None or dialect is None else survey(schema, dialect)

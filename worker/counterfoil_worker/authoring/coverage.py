@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_schemas.wire import thaw_object
+from counterfoil_schemas.wire import pointer, thaw_object
 from counterfoil_worker.engines.schema_dialect import dialect_of
 from counterfoil_worker.engines.schema_promise import REFERENCES, unchecked
 from counterfoil_worker.engines.schema_references import place_of, shown
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.contract import OutputContract
+    from counterfoil_schemas.wire import JsonObject
     from counterfoil_worker.engines.schema_survey import Subschema, Survey
 
 _DELEGATING: Final = frozenset(
@@ -45,19 +46,23 @@ _SILENT: Final = _DELEGATING | REFERENCES | {"if"}
 
 def rules_of(contract: OutputContract) -> tuple[str, ...]:
     """Every rule of a contract that can fail, as JSON Pointers into it, in the order of reading."""
-    rules = dict.fromkeys(_rules_of_schema(contract))
+    schemas = {pointer("tools", n, "arguments"): t.arguments for n, t in enumerate(contract.tools)}
+    if contract.json_schema is not None:
+        schemas = {"/json_schema": contract.json_schema, **schemas}
+    rules = dict.fromkeys(
+        at + rule for at, frozen in schemas.items() for rule in _rules_of_schema(frozen)
+    )
     return (*rules, *(f"/invariants/{number}" for number in range(len(contract.invariants))))
 
 
-def _rules_of_schema(contract: OutputContract) -> Iterator[str]:
-    """Those of the schema; a contract for prose has none."""
-    schema = None if contract.json_schema is None else thaw_object(contract.json_schema)
-    dialect = None if schema is None else dialect_of(schema)
-    if schema is None or dialect is None:
+def _rules_of_schema(frozen: JsonObject) -> Iterator[str]:
+    schema = thaw_object(frozen)
+    dialect = dialect_of(schema)
+    if dialect is None:
         return
     found = survey(schema, dialect)
     for place in _reached(found):
-        yield from (f"/json_schema{rule}" for rule in _rules(found, place))
+        yield from _rules(found, place)
 
 
 def _rules(found: Survey, place: str) -> Iterator[str]:

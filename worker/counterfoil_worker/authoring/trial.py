@@ -16,7 +16,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.event import MAX_EVIDENCE
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.vocabulary import GENERATION_TYPE
-from counterfoil_schemas.wire import Wire
+from counterfoil_schemas.wire import Wire, pointer
 from counterfoil_worker.engines.errors import EngineError
 from counterfoil_worker.engines.json_schema import SchemaVerdict
 from counterfoil_worker.json_text import JsonTextError
@@ -126,10 +126,21 @@ def _failed(case: StructuredCase, violations: Iterable[Violation]) -> Iterable[s
         compiled = case.known.schema
         verdict = NOTHING if compiled is None else compiled.faults(case.value, MAX_FAULTS)
         yield from (f"/json_schema{fault.schema_pointer}" for fault in verdict.faults)
+    if "structured.action.arguments" in codes:
+        yield from _failed_arguments(case)
     broken = {v.params.get("invariant") for v in violations}
     for number, (item, _) in enumerate(case.known.invariants):
         if item.id in broken:
             yield f"/invariants/{number}"
+
+
+def _failed_arguments(case: StructuredCase) -> Iterable[str]:
+    places = {tool.name: n for n, tool in enumerate(case.known.contract.tools)}
+    for action in case.extraction.actions:
+        if action.tool in places:
+            verdict = case.known.tools[action.tool].faults(dict(action.arguments), MAX_FAULTS)
+            at = pointer("tools", places[action.tool], "arguments")
+            yield from (at + fault.schema_pointer for fault in verdict.faults)
 
 
 def _cited(case: StructuredCase) -> Evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.wire import thaw_object
@@ -25,12 +26,13 @@ INVARIANT_VARIABLES: Final[Mapping[str, CelType]] = {
 class CompiledContract:
     """A contract with its schema and invariants compiled. Not picklable: cache it per process.
 
-    ``schema`` is None of a contract for prose.
+    ``schema`` is None of a contract for prose. ``tools`` are schemas of arguments, by tool.
     """
 
     contract: OutputContract
     schema: CompiledSchema | None
     invariants: tuple[tuple[Invariant, Expression], ...]
+    tools: Mapping[str, CompiledSchema]
 
 
 def compile_contract(contract: OutputContract) -> CompiledContract:
@@ -45,5 +47,8 @@ def compile_contract(contract: OutputContract) -> CompiledContract:
         tuple(
             (item, compile_expression(item.cel, INVARIANT_VARIABLES, "bool"))
             for item in contract.invariants
+        ),
+        MappingProxyType(
+            {tool.name: compile_schema(thaw_object(tool.arguments)) for tool in contract.tools}
         ),
     )

@@ -27,6 +27,9 @@ OF_JSON: Final = frozenset({"structured.json", "structured.schema"})
 OF_PROSE: Final = frozenset({"structured.text", "structured.marks"})
 """The checks that receipts list only by a contract for the one or the other."""
 
+OF_TOOLS: Final = "structured.actions"
+"""The check that receipts list only by a contract with tools."""
+
 ENDING: Final = "structured.ending"
 """The check after which an output that declined needs no further one."""
 
@@ -66,6 +69,8 @@ def _listed(case: StructuredCase) -> list[LayerCheck[StructuredCase]]:
     others = set(OF_JSON if prose else OF_PROSE)
     if case.profile_digest is None:
         others.add(OF_PROFILES)
+    if case.compiled is None or not case.compiled.tools:
+        others.add(OF_TOOLS)
     return [item for item in CHECKS if item.id not in others]
 
 
