@@ -142,9 +142,8 @@ def test_the_schemas_of_all_tools_are_bounded_together() -> None:
         for n in range(170)
     ]
     assert faults(tools=many) == []
-    patterns: list[Json] = [
-        {"name": f"t{n}", "arguments": {"allOf": [{"pattern": "^a$"}] * 3}} for n in range(170)
-    ]
+    thrice: list[Json] = [{"pattern": "^a$"}] * 3
+    patterns: list[Json] = [{"name": f"t{n}", "arguments": {"allOf": thrice}} for n in range(170)]
     assert ("/tools", "schema.too_large") in faults(tools=patterns)
     long: list[Json] = [{"name": f"t{n}", "arguments": {"title": "x" * 20_000}} for n in range(14)]
     assert ("/tools", "schema.too_large") in faults(tools=long)
