@@ -6,10 +6,10 @@ is put. A rule that this version cannot keep is refused rather than stored and n
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
-from counterfoil_schemas.canonical import canonical_bytes
 from counterfoil_schemas.scope import Scope
 from counterfoil_schemas.wire import pointer, thaw, thaw_object
 from counterfoil_worker.engines.bounds import quote
@@ -17,7 +17,7 @@ from counterfoil_worker.engines.cel import CelType, vet_expression
 from counterfoil_worker.engines.cel_text import fields_of
 from counterfoil_worker.engines.json_schema import vet_schema
 from counterfoil_worker.engines.schema_document import MAX_TEXT
-from counterfoil_worker.engines.schema_vetting import MAX_PATTERNS
+from counterfoil_worker.engines.schema_vetting import MAX_PATTERNS, count_patterns
 from counterfoil_worker.layers.semantic.checks.derived import DERIVED_VARIABLES
 from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
 from counterfoil_worker.layers.semantic.checks.severity import NAME as SEVERITY
@@ -99,9 +99,11 @@ def _schema_faults(contract: OutputContract) -> Iterator[Fault]:
 
 def _tools_faults(contract: OutputContract) -> Iterator[Fault]:
     """All schemas of a contract are kept by every process that judges by it."""
-    texts = [canonical_bytes(thaw_object(tool.arguments)) for tool in contract.tools]
-    patterns = sum(text.count(b'"pattern') for text in texts)
-    if sum(map(len, texts)) > MAX_TEXT or patterns > MAX_PATTERNS:
+    schemas = [thaw_object(tool.arguments) for tool in contract.tools]
+    size = sum(len(json.dumps(schema)) for schema in schemas)
+    if size <= MAX_TEXT and any(map(vet_schema, schemas)):
+        return  # each has its own faults, and its patterns cannot be counted
+    if size > MAX_TEXT or sum(map(count_patterns, schemas)) > MAX_PATTERNS:
         message = (
             f"the tools' schemas have more than {MAX_TEXT} bytes or {MAX_PATTERNS} patterns in"
             " all: split the contract"

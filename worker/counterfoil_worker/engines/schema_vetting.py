@@ -91,6 +91,13 @@ def _steps(schema: Schema, max_depth: int) -> Iterator[Iterable[SchemaFault]]:
     yield _engine_faults(schema, dialect)
 
 
+def count_patterns(schema: Schema) -> int:
+    """Count the patterns of a schema that vetting has passed; each costs every process memory."""
+    dialect = dialect_of(schema)
+    found = {} if dialect is None else survey(schema, dialect).subschemas
+    return sum(len(_patterns(subschema)) for subschema in found.values())
+
+
 def pattern_options() -> jsonschema_rs.RegexOptions:
     """Choose the linear engine: it knows no look-around and no back-references."""
     return jsonschema_rs.RegexOptions(size_limit=PATTERN_BYTES, dfa_size_limit=16 * PATTERN_BYTES)

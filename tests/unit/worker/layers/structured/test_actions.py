@@ -137,13 +137,17 @@ def test_a_tools_schema_is_vetted_as_the_outputs() -> None:
 
 
 def test_the_schemas_of_all_tools_are_bounded_together() -> None:
-    many: list[Json] = [
-        {"name": f"t{n}", "arguments": {"patternProperties": {f"^{n}{m}$": {} for m in range(3)}}}
-        for n in range(170)
-    ]
-    assert faults(tools=many) == []
+    for count, found in ((166, []), (167, [("/tools", "schema.too_large")])):
+        named: list[Json] = [
+            {
+                "name": f"t{number}",
+                "arguments": {"patternProperties": {f"^{number}-{at}$": {} for at in range(3)}},
+            }
+            for number in range(count)
+        ]
+        assert faults(tools=named) == found
     thrice: list[Json] = [{"pattern": "^a$"}] * 3
-    patterns: list[Json] = [{"name": f"t{n}", "arguments": {"allOf": thrice}} for n in range(170)]
+    patterns: list[Json] = [{"name": f"t{n}", "arguments": {"allOf": thrice}} for n in range(167)]
     assert ("/tools", "schema.too_large") in faults(tools=patterns)
     long: list[Json] = [{"name": f"t{n}", "arguments": {"title": "x" * 20_000}} for n in range(14)]
     assert ("/tools", "schema.too_large") in faults(tools=long)
