@@ -24,7 +24,7 @@ from counterfoil_schemas.digest import digest_bytes
 from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.receipt import statement
 from counterfoil_worker.admission import Arrival, DoorLimits, open_entry
-from counterfoil_worker.engines.cel import NotComputed, bind_values
+from counterfoil_worker.engines.cel.expression import NotComputed, bind_values
 from counterfoil_worker.json_text import JsonLimits, decode
 from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES, compile_contract

@@ -6,13 +6,13 @@ import json
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_7
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS, DRAFT_7
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 MAX_DEPTH: Final = 7
 """Levels of drawn subschemas."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from counterfoil_worker.engines.schema_dialect import DIALECTS
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS
 from tests.cases import contract, good_output
 from tests.fuzz.schemas import FORMATS
 from tests.fuzz.targets import CLAIMS

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from counterfoil_schemas.canonical import canonical_bytes
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_worker import conclusion, pipeline
-from counterfoil_worker.engines.json_schema import compile_schema, vet_schema
+from counterfoil_worker.engines.json_schema.engine import compile_schema, vet_schema
 from counterfoil_worker.json_text import (
     DEFAULT_LIMITS,
     JsonLimits,

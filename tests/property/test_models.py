@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 from counterfoil_schemas.wire import pointer_parts
 from counterfoil_worker.authoring.model_contract import contract_of, name_of
-from counterfoil_worker.engines.json_schema import compile_schema
+from counterfoil_worker.engines.json_schema.engine import compile_schema
 from tests.models import GONE, SAMPLES, Change, Sample
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.json_schema import CompiledSchema
+    from counterfoil_worker.engines.json_schema.engine import CompiledSchema
 
 IDS = [sample.model.__name__ for sample in SAMPLES]
 

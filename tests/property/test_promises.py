@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from counterfoil_worker.engines.json_schema import compile_schema, vet_schema
-from counterfoil_worker.engines.schema_dialect import DRAFT_2020_12
-from counterfoil_worker.engines.schema_promise import ELEMENT, Promises, kind_of
-from counterfoil_worker.engines.schema_survey import survey
+from counterfoil_worker.engines.json_schema.dialect import DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import compile_schema, vet_schema
+from counterfoil_worker.engines.json_schema.promise import ELEMENT, Promises, kind_of
+from counterfoil_worker.engines.json_schema.survey import survey
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_promise import Promise, Step
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.promise import Promise, Step
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 Keywords = dict[str, "Json"]
 
@@ -123,6 +123,9 @@ OPEN: Json = {"type": "object", "required": ["a"], "properties": {"a": {"const":
 
 MADE: list[tuple[Schema, tuple[Step, ...], str, object]] = [
     ({"anyOf": [CLOSED, OPEN]}, (), "closed", False),
+    ({"oneOf": [{}, {"const": True}]}, (), "free", False),
+    ({"oneOf": [{}]}, (), "free", True),
+    ({"anyOf": [{}, {"const": True}]}, (), "free", True),
     ({"allOf": [CLOSED, OPEN]}, (), "closed", True),
     ({"anyOf": [CLOSED, {"type": "null"}]}, (), "closed", True),
     ({"anyOf": [OPEN, {"type": "null"}]}, (), "required", {"a"}),

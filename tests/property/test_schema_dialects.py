@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Final, cast
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from counterfoil_worker.engines.json_schema import SchemaFaultCode, compile_schema, vet_schema
-from counterfoil_worker.engines.schema_dialect import DRAFT_7, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.dialect import DRAFT_7, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import (
+    SchemaFaultCode,
+    compile_schema,
+    vet_schema,
+)
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 NAMES: Final = st.sampled_from(["a", "b"])
 

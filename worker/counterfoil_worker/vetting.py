@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final, cast
 from counterfoil_schemas.scope import Scope
 from counterfoil_schemas.wire import pointer, thaw, thaw_object
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.cel import CelType, vet_expression
-from counterfoil_worker.engines.cel_text import fields_of
-from counterfoil_worker.engines.json_schema import vet_schema
-from counterfoil_worker.engines.schema_document import MAX_TEXT
-from counterfoil_worker.engines.schema_vetting import MAX_PATTERNS, count_patterns
+from counterfoil_worker.engines.cel.expression import CelType, vet_expression
+from counterfoil_worker.engines.cel.text import fields_of
+from counterfoil_worker.engines.json_schema.document import MAX_TEXT
+from counterfoil_worker.engines.json_schema.engine import vet_schema
+from counterfoil_worker.engines.json_schema.vetting import MAX_PATTERNS, count_patterns
 from counterfoil_worker.layers.semantic.checks.derived import DERIVED_VARIABLES
 from counterfoil_worker.layers.semantic.checks.identity import VALIDATOR_VERSION
 from counterfoil_worker.layers.semantic.checks.severity import NAME as SEVERITY
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from counterfoil_schemas.policy import Policy
     from counterfoil_schemas.vocabulary import FinishReason
     from counterfoil_schemas.wire import FrozenJson
-    from counterfoil_worker.engines.cel import ResultType
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.cel.expression import ResultType
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 _RESULT_TYPES: Final[Mapping[str, ResultType]] = {
     "int": CelType.INT,

@@ -17,8 +17,8 @@ from counterfoil_schemas.result import Result, ResultEvent
 from counterfoil_schemas.vocabulary import LAYERS, ResultOutcome
 from counterfoil_worker.dispatcher.intake import Intake, IntakeRules
 from counterfoil_worker.dispatcher.tenancy import Tenancy
-from counterfoil_worker.engines.cel import vet_expression
-from counterfoil_worker.engines.json_schema import vet_schema
+from counterfoil_worker.engines.cel.expression import vet_expression
+from counterfoil_worker.engines.json_schema.engine import vet_schema
 from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES
 from counterfoil_worker.ledger.memory import MemoryInbox, MemoryLedger, MemoryObjects
 from counterfoil_worker.library import Library

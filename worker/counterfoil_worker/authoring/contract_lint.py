@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from counterfoil_schemas.wire import pointer, thaw_object
 from counterfoil_worker.authoring.note import Note
 from counterfoil_worker.authoring.view_lint import view_notes
-from counterfoil_worker.engines.schema_dialect import dialect_of
-from counterfoil_worker.engines.schema_lint import lint_schema
-from counterfoil_worker.engines.schema_promise import Promises
-from counterfoil_worker.engines.schema_survey import survey
+from counterfoil_worker.engines.json_schema.dialect import dialect_of
+from counterfoil_worker.engines.json_schema.lint import lint_schema
+from counterfoil_worker.engines.json_schema.promise import Promises
+from counterfoil_worker.engines.json_schema.survey import survey
 from counterfoil_worker.vetting import vet_contract
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.contract import OutputContract
     from counterfoil_schemas.wire import JsonObject
-    from counterfoil_worker.engines.schema_survey import Survey
+    from counterfoil_worker.engines.json_schema.survey import Survey
     from counterfoil_worker.vetting import Fault
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.wire import pointer, thaw_object
-from counterfoil_worker.engines.schema_dialect import dialect_of
-from counterfoil_worker.engines.schema_promise import REFERENCES, unchecked
-from counterfoil_worker.engines.schema_references import place_of, shown
-from counterfoil_worker.engines.schema_survey import child_pointer, children, survey
+from counterfoil_worker.engines.json_schema.dialect import dialect_of
+from counterfoil_worker.engines.json_schema.promise import REFERENCES, unchecked
+from counterfoil_worker.engines.json_schema.references import place_of, shown
+from counterfoil_worker.engines.json_schema.survey import child_pointer, children, survey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
     from counterfoil_schemas.contract import OutputContract
     from counterfoil_schemas.wire import JsonObject
-    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+    from counterfoil_worker.engines.json_schema.survey import Subschema, Survey
 
 _DELEGATING: Final = frozenset(
     {

@@ -17,10 +17,10 @@ from pydantic_core import PydanticOmit
 
 from counterfoil_worker.authoring.note import Note
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.json_schema import vet_schema
-from counterfoil_worker.engines.schema_dialect import DRAFT_2020_12
-from counterfoil_worker.engines.schema_survey import survey
-from counterfoil_worker.engines.schema_vocabulary import unknown_format
+from counterfoil_worker.engines.json_schema.dialect import DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import vet_schema
+from counterfoil_worker.engines.json_schema.survey import survey
+from counterfoil_worker.engines.json_schema.vocabulary import unknown_format
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,7 +18,7 @@ from counterfoil_schemas.policy import Policy
 from counterfoil_schemas.vocabulary import GENERATION_TYPE
 from counterfoil_schemas.wire import Wire, pointer
 from counterfoil_worker.engines.errors import EngineError
-from counterfoil_worker.engines.json_schema import SchemaVerdict
+from counterfoil_worker.engines.json_schema.engine import SchemaVerdict
 from counterfoil_worker.json_text import JsonTextError
 from counterfoil_worker.layers.structured.case import StructuredCase
 from counterfoil_worker.layers.structured.compiled import compile_contract

@@ -13,14 +13,14 @@ from counterfoil_schemas.vocabulary import ClaimKind, Confidence
 from counterfoil_schemas.wire import pointer_parts
 from counterfoil_worker.authoring.note import Note
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.schema_promise import ELEMENT, Promises
+from counterfoil_worker.engines.json_schema.promise import ELEMENT, Promises
 from counterfoil_worker.layers.structured.view import MAX_LABEL_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from counterfoil_schemas.contract import View
-    from counterfoil_worker.engines.schema_promise import Promise, Step
+    from counterfoil_worker.engines.json_schema.promise import Promise, Step
 
 _MAX_BPS: Final = 10_000
 

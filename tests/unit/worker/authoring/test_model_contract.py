@@ -26,7 +26,7 @@ from pydantic import (
 
 from counterfoil_schemas.contract import OutputContract
 from counterfoil_worker.authoring.model_contract import ModelError, contract_of, name_of
-from counterfoil_worker.engines.json_schema import compile_schema
+from counterfoil_worker.engines.json_schema.engine import compile_schema
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json as AnyJson

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_worker.engines.cel import (
+from counterfoil_worker.engines.cel.data import MAX_WEIGHT
+from counterfoil_worker.engines.cel.engine import ERROR, environment
+from counterfoil_worker.engines.cel.expression import (
     BoundValues,
     CelType,
     Computed,
@@ -16,8 +18,6 @@ from counterfoil_worker.engines.cel import (
     bind_values,
     compile_expression,
 )
-from counterfoil_worker.engines.cel_data import MAX_WEIGHT
-from counterfoil_worker.engines.cel_engine import ERROR, environment
 from counterfoil_worker.engines.errors import ExpressionError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterfoil_worker.engines.cel import (
+from counterfoil_worker.engines.cel.expression import (
     CelType,
     ExpressionFault,
     ExpressionFaultCode,
@@ -12,7 +12,7 @@ from counterfoil_worker.engines.cel import (
     compile_expression,
     vet_expression,
 )
-from counterfoil_worker.engines.cel_text import tokens_of, unfolded_states
+from counterfoil_worker.engines.cel.text import tokens_of, unfolded_states
 from counterfoil_worker.engines.errors import ExpressionError
 
 Code = ExpressionFaultCode

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from counterfoil_worker.engines.errors import EngineError, SchemaError
-from counterfoil_worker.engines.json_schema import (
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS, DRAFT_7, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import (
     MAX_EXAMINED,
     InstanceFault,
     SchemaFaultCode,
@@ -13,12 +14,11 @@ from counterfoil_worker.engines.json_schema import (
     compile_schema,
     vet_schema,
 )
-from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_7, DRAFT_2020_12
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 CLAIMS: Schema = {
     "$schema": DRAFT_2020_12.uri,

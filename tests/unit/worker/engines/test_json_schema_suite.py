@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from counterfoil_worker.engines.errors import SchemaError
-from counterfoil_worker.engines.json_schema import SchemaFaultCode, compile_schema, vet_schema
-from counterfoil_worker.engines.schema_dialect import DRAFT_7, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.dialect import DRAFT_7, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import (
+    SchemaFaultCode,
+    compile_schema,
+    vet_schema,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 Code = SchemaFaultCode
 

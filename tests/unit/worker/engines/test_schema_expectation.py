@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_worker.engines.json_schema import compile_schema
-from counterfoil_worker.engines.schema_expectation import MAX_EXPECTED
-from counterfoil_worker.engines.schema_vetting import vet_schema
+from counterfoil_worker.engines.json_schema.engine import compile_schema
+from counterfoil_worker.engines.json_schema.expectation import MAX_EXPECTED
+from counterfoil_worker.engines.json_schema.vetting import vet_schema
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 SECRET = "correct horse"
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_worker.engines.json_schema import (
+from counterfoil_worker.engines.json_schema.engine import (
     UNLISTED,
     InstanceFault,
     compile_schema,
     vet_schema,
 )
-from counterfoil_worker.engines.schema_faults import MAX_COST
+from counterfoil_worker.engines.json_schema.faults import MAX_COST
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 NAMES: list[Json] = [f"k{number}" for number in range(500)]
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from counterfoil_worker.engines.json_schema import vet_schema
-from counterfoil_worker.engines.schema_dialect import dialect_of
-from counterfoil_worker.engines.schema_lint import Remark, lint_schema
-from counterfoil_worker.engines.schema_survey import survey
-from counterfoil_worker.engines.schema_text import widest_match
+from counterfoil_worker.engines.json_schema.dialect import dialect_of
+from counterfoil_worker.engines.json_schema.engine import vet_schema
+from counterfoil_worker.engines.json_schema.lint import Remark, lint_schema
+from counterfoil_worker.engines.json_schema.survey import survey
+from counterfoil_worker.engines.json_schema.text import widest_match
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 

@@ -18,8 +18,12 @@ from urllib.request import urlopen
 import pytest
 
 from counterfoil_worker.engines.errors import SchemaError
-from counterfoil_worker.engines.json_schema import SchemaFaultCode, compile_schema, vet_schema
-from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_7
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS, DRAFT_7
+from counterfoil_worker.engines.json_schema.engine import (
+    SchemaFaultCode,
+    compile_schema,
+    vet_schema,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -27,8 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
     Watch = AbstractContextManager[tuple[str, Callable[[], int]]]
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from counterfoil_worker.engines.json_schema import (
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS, DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.engine import (
     SchemaFault,
     SchemaFaultCode,
     compile_schema,
     vet_schema,
 )
-from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_2020_12
-from counterfoil_worker.engines.schema_vetting import MAX_FAULTS
+from counterfoil_worker.engines.json_schema.vetting import MAX_FAULTS
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 Code = SchemaFaultCode
 

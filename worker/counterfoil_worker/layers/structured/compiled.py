@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.wire import thaw_object
-from counterfoil_worker.engines.cel import CelType, Expression, compile_expression
-from counterfoil_worker.engines.json_schema import CompiledSchema, compile_schema
+from counterfoil_worker.engines.cel.expression import CelType, Expression, compile_expression
+from counterfoil_worker.engines.json_schema.engine import CompiledSchema, compile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.canonical import MAX_SAFE_INTEGER
 from counterfoil_schemas.violation import Violation, violation
-from counterfoil_worker.engines.cel import (
+from counterfoil_worker.engines.cel.expression import (
     CelType,
     Computed,
     NotComputed,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from counterfoil_schemas.policy import DerivedValue
     from counterfoil_schemas.violation import ParamValue
-    from counterfoil_worker.engines.cel import Expression, ResultType, Verdict
+    from counterfoil_worker.engines.cel.expression import Expression, ResultType, Verdict
     from counterfoil_worker.layers.semantic.case import SemanticCase
 
 DERIVED_VARIABLES: Final[Mapping[str, CelType]] = {"impact": CelType.DYN}

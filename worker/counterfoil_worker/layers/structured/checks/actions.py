@@ -15,7 +15,7 @@ from counterfoil_worker.layers.structured.checks.schema import MAX_FAULTS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from counterfoil_worker.engines.json_schema import CompiledSchema
+    from counterfoil_worker.engines.json_schema.engine import CompiledSchema
     from counterfoil_worker.layers.extraction import ProposedAction
     from counterfoil_worker.layers.structured.case import StructuredCase
 

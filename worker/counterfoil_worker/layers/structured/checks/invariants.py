@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from counterfoil_schemas.violation import Violation, violation
-from counterfoil_worker.engines.cel import Computed, NotComputed, bind_values
+from counterfoil_worker.engines.cel.expression import Computed, NotComputed, bind_values
 from counterfoil_worker.layers.check import Finding, check, found
 from counterfoil_worker.layers.structured.compiled import INVARIANT_VARIABLES
 from counterfoil_worker.layers.structured.view import OUTPUT_TEXT
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from counterfoil_schemas.contract import Invariant
-    from counterfoil_worker.engines.cel import Verdict
+    from counterfoil_worker.engines.cel.expression import Verdict
     from counterfoil_worker.layers.structured.case import StructuredCase
 
 

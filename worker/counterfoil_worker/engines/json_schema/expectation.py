@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from counterfoil_worker.engines.bounds import listed, quote
-from counterfoil_worker.engines.schema_words import (
+from counterfoil_worker.engines.json_schema.words import (
     FORMATS_BY_EXAMPLE,
     NOUNS,
     RANGES,

@@ -12,16 +12,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.schema_idle import idle_keywords
-from counterfoil_worker.engines.schema_promise import KINDS, Promises, unchecked
-from counterfoil_worker.engines.schema_references import place_of, shown
-from counterfoil_worker.engines.schema_survey import child_pointer, children
+from counterfoil_worker.engines.json_schema.idle import idle_keywords
+from counterfoil_worker.engines.json_schema.promise import KINDS, Promises, unchecked
+from counterfoil_worker.engines.json_schema.references import place_of, shown
+from counterfoil_worker.engines.json_schema.survey import child_pointer, children
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_worker.engines.schema_promise import Promise
-    from counterfoil_worker.engines.schema_survey import Schema, Subschema, Survey
+    from counterfoil_worker.engines.json_schema.promise import Promise
+    from counterfoil_worker.engines.json_schema.survey import Schema, Subschema, Survey
 
 
 class RemarkCode(StrEnum):

@@ -16,7 +16,7 @@ from counterfoil_schemas.canonical import Json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_worker.engines.schema_dialect import Dialect
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
 
 Schema: TypeAlias = dict[str, Json] | bool
 """A JSON Schema as JSON: an object of keywords, or `true` or `false`."""

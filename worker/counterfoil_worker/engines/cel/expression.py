@@ -19,15 +19,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.cel_data import (
+from counterfoil_worker.engines.cel.data import (
     BoundValues,
     CelType,
     NotComputed,
     NotComputedReason,
     bind_values,
 )
-from counterfoil_worker.engines.cel_engine import ERROR, TYPES, environment
-from counterfoil_worker.engines.cel_text import (
+from counterfoil_worker.engines.cel.engine import ERROR, TYPES, environment
+from counterfoil_worker.engines.cel.text import (
     ExpressionFault,
     ExpressionFaultCode,
     cost_faults,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.cel_engine import Compiled, Environment, Value
+    from counterfoil_worker.engines.cel.engine import Compiled, Environment, Value
 
 __all__ = [
     "BoundValues",

@@ -17,18 +17,18 @@ import jsonschema_rs
 
 from counterfoil_worker.engines.bounds import MAX_DEPTH, exceeds_depth, pointer_to, quote
 from counterfoil_worker.engines.errors import EngineError, SchemaError
-from counterfoil_worker.engines.schema_dialect import dialect_of
-from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
-from counterfoil_worker.engines.schema_expectation import Expectations
-from counterfoil_worker.engines.schema_faults import MAX_COST, PlaceFaults, place_faults
-from counterfoil_worker.engines.schema_survey import survey
-from counterfoil_worker.engines.schema_vetting import build, pattern_matches, vet_schema
+from counterfoil_worker.engines.json_schema.dialect import dialect_of
+from counterfoil_worker.engines.json_schema.document import SchemaFault, SchemaFaultCode
+from counterfoil_worker.engines.json_schema.expectation import Expectations
+from counterfoil_worker.engines.json_schema.faults import MAX_COST, PlaceFaults, place_faults
+from counterfoil_worker.engines.json_schema.survey import survey
+from counterfoil_worker.engines.json_schema.vetting import build, pattern_matches, vet_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_survey import Schema
+    from counterfoil_worker.engines.json_schema.survey import Schema
 
 __all__ = [
     "CompiledSchema",

@@ -6,13 +6,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from counterfoil_worker.engines.bounds import quote
-from counterfoil_worker.engines.schema_dialect import DIALECTS
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema, Subschema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema, Subschema
 
 
 def unknown_dialect(schema: Schema) -> str:

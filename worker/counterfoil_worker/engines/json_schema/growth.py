@@ -18,13 +18,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_survey import child_pointer, children
+from counterfoil_worker.engines.json_schema.survey import child_pointer, children
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Subschema, Survey
 
 Runs = Counter[str]
 """How many runs reach each subschema, by its pointer."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_promise import kind_of, kinds_named, unchecked
-from counterfoil_worker.engines.schema_references import place_of
+from counterfoil_worker.engines.json_schema.promise import kind_of, kinds_named, unchecked
+from counterfoil_worker.engines.json_schema.references import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Subschema
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Subschema
 
 _FOR: Final[Mapping[str, frozenset[str]]] = {
     "array": frozenset(

@@ -13,7 +13,7 @@ from cel_expr_python import (  # type: ignore[import-untyped]  # pyright: ignore
 )
 from cel_expr_python.ext.ext_math import ExtMath  # type: ignore[import-untyped]
 
-from counterfoil_worker.engines.cel_data import CelType
+from counterfoil_worker.engines.cel.data import CelType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
-from counterfoil_worker.engines.schema_dialect import DIALECTS, DRAFT_7
-from counterfoil_worker.engines.schema_survey import child_pointer, children
-from counterfoil_worker.engines.schema_text import text_lengths
+from counterfoil_worker.engines.json_schema.dialect import DIALECTS, DRAFT_7
+from counterfoil_worker.engines.json_schema.survey import child_pointer, children
+from counterfoil_worker.engines.json_schema.text import text_lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Subschema, Survey
 
 N = TypeVar("N", int, float)
 
@@ -176,8 +176,12 @@ class Promises:
             reference = item.keywords().get(keyword)
             if isinstance(reference, str):
                 parts.append(self._any_of(self.found.targets(item, keyword, reference), steps))
-        choices = filter(None, (self._places(item, keyword) for keyword in ("anyOf", "oneOf")))
-        parts += (self._any_of(places, steps) for places in choices)
+        if places := self._places(item, "anyOf"):
+            parts.append(self._any_of(places, steps))
+        if places := self._places(item, "oneOf"):
+            one = self._any_of(places, steps)
+            # What two branches take is refused, even if one of them takes everything.
+            parts.append(one if len(places) == 1 else replace(one, free=False))
         parts += (self.at(place, steps) for place in self._places(item, "allOf"))
         if self._places(item, "if"):
             parts.append(self._conditional(item, steps))

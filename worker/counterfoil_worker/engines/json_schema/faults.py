@@ -14,15 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_growth import Growth, automaton
-from counterfoil_worker.engines.schema_survey import child_pointer
+from counterfoil_worker.engines.json_schema.growth import Growth, automaton
+from counterfoil_worker.engines.json_schema.survey import child_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from counterfoil_schemas.canonical import Json
-    from counterfoil_worker.engines.schema_growth import Automaton
-    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+    from counterfoil_worker.engines.json_schema.growth import Automaton
+    from counterfoil_worker.engines.json_schema.survey import Subschema, Survey
 
 MAX_COST: Final = 1_000_000
 """Faults times the weight of the values that they are about. Lists near it took 0.3 GB."""

@@ -3,9 +3,9 @@
 The steps, in order; a step with faults ends the vetting, since the next could not be trusted:
 
 1. the document: JSON values only, within bounds of depth, values and text;
-2. its dialect: JSON Schema 2020-12 or draft 7 (`schema_dialect`);
+2. its dialect: JSON Schema 2020-12 or draft 7 (`dialect`);
 3. the dialect's meta-schema, then each subschema: keywords, formats, patterns, references;
-4. how checks multiply (`schema_growth`);
+4. how checks multiply (`growth`);
 5. the engine itself, offline.
 
 `uniqueItems` and `unevaluatedProperties` were measured and need no bound: this engine's cost for
@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Final
 import jsonschema_rs
 
 from counterfoil_worker.engines.bounds import MAX_DEPTH, pointer_to, quote
-from counterfoil_worker.engines.schema_dialect import dialect_named, dialect_of
-from counterfoil_worker.engines.schema_document import (
+from counterfoil_worker.engines.json_schema.dialect import dialect_named, dialect_of
+from counterfoil_worker.engines.json_schema.document import (
     SchemaFault,
     SchemaFaultCode,
     document_faults,
 )
-from counterfoil_worker.engines.schema_growth import MAX_CHECKS, find_growth
-from counterfoil_worker.engines.schema_references import (
+from counterfoil_worker.engines.json_schema.growth import MAX_CHECKS, find_growth
+from counterfoil_worker.engines.json_schema.references import (
     name_faults,
     place_of,
     reference_faults,
     shown,
 )
-from counterfoil_worker.engines.schema_survey import survey
-from counterfoil_worker.engines.schema_vocabulary import (
+from counterfoil_worker.engines.json_schema.survey import survey
+from counterfoil_worker.engines.json_schema.vocabulary import (
     ignored_keywords,
     unknown_dialect,
     unknown_format,
@@ -44,8 +44,8 @@ from counterfoil_worker.engines.schema_vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from counterfoil_worker.engines.schema_dialect import Dialect
-    from counterfoil_worker.engines.schema_survey import Schema, Subschema, Survey
+    from counterfoil_worker.engines.json_schema.dialect import Dialect
+    from counterfoil_worker.engines.json_schema.survey import Schema, Subschema, Survey
 
 MAX_SUBSCHEMAS: Final = 2_000
 

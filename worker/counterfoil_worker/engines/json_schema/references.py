@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from counterfoil_worker.engines.bounds import pointer_to, quote
-from counterfoil_worker.engines.schema_document import SchemaFault, SchemaFaultCode
-from counterfoil_worker.engines.schema_survey import is_absolute
+from counterfoil_worker.engines.json_schema.document import SchemaFault, SchemaFaultCode
+from counterfoil_worker.engines.json_schema.survey import is_absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from counterfoil_worker.engines.schema_survey import Subschema, Survey
+    from counterfoil_worker.engines.json_schema.survey import Subschema, Survey
 
 
 _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._:]*")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from counterfoil_worker.engines.schema_dialect import DRAFT_2020_12
-from counterfoil_worker.engines.schema_vetting import build
+from counterfoil_worker.engines.json_schema.dialect import DRAFT_2020_12
+from counterfoil_worker.engines.json_schema.vetting import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

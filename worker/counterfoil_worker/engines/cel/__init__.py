@@ -1,0 +1,1 @@
+"""CEL: expressions vetted, compiled, and computed over data, within bounds."""
