@@ -105,14 +105,14 @@ class Settings:
         8 * MEBIBYTE, 1_024, 512 * MEBIBYTE, "bytes", "most event bytes of one batch"
     )
     batch_ms: int = _number(
-        500,
+        200,
         10,
         DAY,
         "ms",
         "what one tenant's batches under way may take together: about what another one's waits",
     )
     lease_bound: int = _number(
-        8, 1, 10_000, "leases", "batches under way at one time: about twice the worker slots"
+        4, 1, 10_000, "leases", "batches under way at one time: about twice the worker slots"
     )
     queue_ms: int = _number(
         30 * SECOND,

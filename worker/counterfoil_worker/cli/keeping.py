@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
 STORE_URL: Final = "COUNTERFOIL_STORE_URL"
+LEASE_BOUND: Final = "COUNTERFOIL_LEASE_BOUND"
 BROKER_URL: Final = "COUNTERFOIL_BROKER_URL"
 
 DEFAULT_DATA: Final = Path("counterfoil-data")
@@ -125,6 +126,8 @@ def _members(
     choices: Choices, environ: Mapping[str, str], pulses: Path, *, judges: bool
 ) -> tuple[list[ProcessMember], list[ProcessMember]]:
     relay = Relay(os.fdopen(os.dup(2), "wb", buffering=0))
+    # One batch in each child, and one waiting for it, unless the operator knows better.
+    environ = {LEASE_BOUND: str(2 * choices.children), **environ}
 
     def member(name: str, *arguments: str) -> ProcessMember:
         return ProcessMember(name, arguments, environ, pulses / name, relay)
