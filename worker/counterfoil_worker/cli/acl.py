@@ -56,7 +56,7 @@ _LINE: Final = re.compile(r"([a-z0-9-]{1,80}) (\S+)")
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
     help="Write USER.toml there for each user, to start its processes with: the store's address"
-    " with user and password. Needs --passwords and --address.",
+    " with user and password, and the tenants. Needs --passwords and --address.",
 )
 @click.option("--address", metavar="URL", help="The store's address, without user and password.")
 @click.option(
@@ -101,7 +101,7 @@ def acl(
         lines = [f"{name} {word}" for name, word in {**known, **passwords}.items()]
         _write(secrets_path, lines, mode)
     if folder is not None and place is not None:
-        _write_settings(folder, place, passwords, mode)
+        _write_settings(folder, place, grants, passwords, mode)
     _write(path, list(write_acl(grants, passwords.__getitem__)), mode)
     if secrets_path is None:
         _print_once(passwords, as_json=as_json)
@@ -165,13 +165,20 @@ def _read_address(address: str) -> SplitResult:
 
 
 def _write_settings(
-    folder: Path, place: SplitResult, passwords: Mapping[str, str], mode: int
+    folder: Path,
+    place: SplitResult,
+    grants: Sequence[Grant],
+    passwords: Mapping[str, str],
+    mode: int,
 ) -> None:
-    """Write a settings file a user. An address in a TOML text needs no escapes."""
+    """Write a settings file a user: how to sign in, and whom it serves. Nothing needs escapes."""
     folder.mkdir(parents=True, exist_ok=True)
+    every = ",".join(grant.tenant for grant in grants)
+    own = {user: grant.tenant for grant in grants for user in (grant.producer, grant.consumer)}
     for user, word in passwords.items():
         named = urlunsplit(place._replace(netloc=f"{user}:{quote(word, safe='')}@{place.netloc}"))
-        _write(folder / f"{user}.toml", [f'store_url = "{named}"'], mode)
+        serves = f'tenant = "{own[user]}"' if user in own else f'tenants = "{every}"'
+        _write(folder / f"{user}.toml", [f'store_url = "{named}"', serves], mode)
 
 
 def _write(path: Path, lines: Sequence[str], mode: int) -> None:

@@ -98,9 +98,9 @@ def test_each_user_gets_a_settings_file_that_its_processes_start_with(tmp_path: 
     folder, passwords = tmp_path / "users", tmp_path / "passwords"
     passwords.write_text("acme-producer with/odd:signs@and%more\n")
     where = ("--settings", folder, "--address", "redis://store:6379/2")
-    done = run(tmp_path / "users.acl", "acme", "--passwords", passwords, *where)
+    done = run(tmp_path / "users.acl", "acme", "bob", "--passwords", passwords, *where)
     assert done.exit_code == exits.OK
-    assert {path.stem for path in folder.iterdir()} == set(USERS)
+    assert {path.stem for path in folder.iterdir()} == {*USERS, "bob-producer", "bob-consumer"}
     words = dict(line.split() for line in passwords.read_text().splitlines())
     for path in folder.iterdir():
         settings = Settings.from_env(read_settings_file(path))
@@ -109,6 +109,8 @@ def test_each_user_gets_a_settings_file_that_its_processes_start_with(tmp_path: 
         assert (parts.username, unquote(parts.password or "")) == (path.stem, words[path.stem])
         assert urlsplit(settings.broker_url).password == parts.password
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        whole_store = path.stem.startswith("counterfoil-")
+        assert settings.served == (("acme", "bob") if whole_store else (path.stem.split("-")[0],))
 
 
 @pytest.mark.parametrize(
