@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     from counterfoil_worker.layers.structured.prose.sentences import Span
 
-BlockKind = Literal["paragraph", "heading", "table_head", "row", "code", "definition"]
+BlockKind = Literal["paragraph", "heading", "table_head", "row", "wide_row", "code", "definition"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of the text, in characters. ``dropped`` are signs of quotation inside it."""
+    """A part of the text, in characters. ``dropped`` are signs of quotation inside it.
+
+    A ``wide_row`` has more cells than its table's head: readers of GFM drop what is over.
+    """
 
     kind: BlockKind
     start: int
@@ -38,7 +41,11 @@ _HEADING: Final = re.compile(r"#{1,6}(?=[ \t]|$)")
 _ITEM: Final = re.compile(r"[ \t]*(?:[-*+•]|(?P<number>[0-9]{1,9})[.)])(?:[ \t]+|$)")
 _PIPE: Final = re.compile(r"(?<!\\)\|")
 _QUOTE: Final = re.compile(r"(?:[ \t]*>)*+")
-_TABLE_RULE: Final = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*")
+_TABLE_RULE: Final = re.compile(
+    r"\|?+[ \t]*+:?+-++:?+[ \t]*+(?:\|[ \t]*+:?+-++:?+[ \t]*+)*+\|?+[ \t]*+"
+)
+"""Possessive, so linear on what is none."""
+
 _THEMATIC_BREAK: Final = 3
 """Signs that a thematic break has at least."""
 
@@ -114,12 +121,17 @@ class _Reader:
         """A head, a delimiter row of as many cells, and rows as long as there is a pipe in them."""
         head, *after = self._texts[number : number + 2]
         rule = after[0] if after else ""
-        ruled = "|" in rule and _TABLE_RULE.fullmatch(rule) and _cells(rule) == _cells(head)
-        if not ruled or head[0] in " \t>" or _ITEM.match(head):
+        width = _cells(head)
+        ruled = "|" in rule and _TABLE_RULE.fullmatch(rule) and _cells(rule) == width
+        # A dash and a space begin an item of a list, and the line above is then no head.
+        if not ruled or head[0] in " \t>" or _ITEM.match(head) or _ITEM.match(rule):
             return None
         rest = range(number + 2, len(self._texts))
         last = next((n for n in rest if not _is_row(self._texts[n])), len(self._texts))
-        rows = [Block("row", *span) for span in self._spans[number + 2 : last]]
+        rows = [
+            Block("row" if _cells(self._texts[n]) <= width else "wide_row", *self._spans[n])
+            for n in range(number + 2, last)
+        ]
         return [Block("table_head", *self._spans[number]), *rows], last - number
 
     def _line(self, number: int) -> Iterator[Block]:

@@ -60,8 +60,17 @@ _MARKDOWN: Final = re.compile(
     re.VERBOSE,
 )
 
-_TARGET: Final = re.compile(r"\((?:[^()\n]|\([^()\n]*+\))*+\)")
-"""What follows the text of a link."""
+_TARGET: Final = re.compile(
+    r"""
+    \( (?: <[^<>\n\\]*+> | (?: [^\s()<>\\] | \([^\s()<>\\]*+\) )*+ )
+    (?: [ \t]++ (?: "[^"\n\\]*+" | '[^'\n\\]*+' ) )?+ [ \t]*+ \)
+    """,
+    re.VERBOSE,
+)
+"""What follows the text of a link, in the spellings that no reader takes for anything else."""
+
+_LINK_DEFINITION: Final = re.compile(r"[ \t>]*+\[(?!\^)[^\[\]\n]++\]:")
+"""Makes links of all brackets with that name, and is shown to nobody (CommonMark, 4.7)."""
 
 _HTML_LINE: Final = re.compile(
     r"""
@@ -83,10 +92,20 @@ def marks_of(text: str, start: int, end: int, *, markdown: bool) -> Marked:
             _bracket(bracket, marked)
         return marked
     marked.html += [_tag(found) for found in _HTML_LINE.finditer(text, start, end)]
+    for line in _lines(text, start, end):
+        if found := _LINK_DEFINITION.match(text, line, end):
+            marked.malformed.append(("a definition of a link", *found.span()))
     runs, place = _runs(text, start, end), start
     while token := _MARKDOWN.search(text, place, end):
         place = _markdown(token, runs, marked)
     return marked
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[int]:
+    """Where the lines between two places begin; the first one, where that is."""
+    while start < end:
+        yield start
+        start = text.find("\n", start, end) + 1 or end
 
 
 def _tag(line: re.Match[str]) -> int:
@@ -102,9 +121,15 @@ def _markdown(token: re.Match[str], runs: Mapping[int, Sequence[int]], marked: M
         if closed is not None:
             end = closed
             marked.opaque.append((start, end))
-    elif kind == "group" and (target := _TARGET.match(text, end, token.endpos)):
-        end = target.end()
-        marked.opaque.append((start, end))
+    elif kind == "group" and text.startswith("(", end, token.endpos):
+        target = _TARGET.match(text, end, token.endpos)
+        if target is None or token[0].startswith("[^"):
+            marked.malformed.append(
+                ("a bracket before a parenthesis, which is no link", start, end)
+            )
+        else:
+            end = target.end()
+            marked.opaque.append((start, end))
     elif kind == "auto":
         marked.opaque.append((start, end))
     elif kind == "html":

@@ -156,6 +156,10 @@ class _Reader:
         if block.kind != "code":
             marked = marks_of(self._text, block.start, block.end, markdown=self._markdown)
         self._report(marked)
+        if block.kind == "wide_row":
+            offset, code = self._offsets.of(block.start), "structured.text.invalid"
+            problem = "a row of a table with more cells than its head"
+            self._fault(block.start, block.end, code, problem=problem, offset=offset)
         found = self._sentences(block, marked)
         cuts = self._cuts(block, marked)
         exempt = _EXEMPTIONS.get(block.kind) in self._prose.exempt

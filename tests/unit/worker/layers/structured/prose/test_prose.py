@@ -408,6 +408,10 @@ HOSTILE = {
     "commas": "x[" + "1," * 200_000 + "]",
     "colons": "x[" + ":" * 401 + "]" * 1_000,
     "empty lines": "\n" * 400_000,
+    "blanks in a delimiter row": "a\n|-" + " " * 400_000 + "x",
+    "dashes in a delimiter row": "a\n|" + "-" * 400_000 + "x",
+    "definitions of links": "[a]:\n" * 60_000,
+    "targets of links": "[a](" + "(b)" * 100_000,
 }
 
 
@@ -417,6 +421,66 @@ def test_no_text_takes_more_than_linear_time(text: str, media_type: str) -> None
     # What is not linear takes hours at this size, and is stopped by the limit of every test.
     limits: Obj = {"max_bytes": 4_000_000, "max_items": 200_000, "max_claims": 5_000}
     assert not judge_prose(text, media_type=media_type, limits=limits).accepted
+
+
+EXEMPT: Obj = {"exempt": ["headings", "table_heads", "code"]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "All customers lost their data.\n-  |\nIt failed [1].",
+        "All customers lost their data.\n-\t|\nIt failed [1].",
+        "It failed [1].\n\nAll lost | their data.\n- | -\n",
+    ],
+)
+def test_a_line_over_an_item_of_a_list_is_no_head_of_a_table(text: str) -> None:
+    judged = judge_prose(text, prose=EXEMPT)
+    assert "All" in "".join(claim.text for claim in claims(judged))
+    assert not judged.accepted
+
+
+def test_cells_that_no_reader_is_shown_are_refused() -> None:
+    head = "| a | b |\n|---|---|\n"
+    row = "| It failed | [1] |\n"
+    assert found(head + row + "| It stopped [2] |\n", prose=EXEMPT)
+    wide = "| It failed [1] | twice | no loss |"
+    assert faults(head + row + wide, prose=EXEMPT) == [("structured.text.invalid", wide)]
+
+
+@pytest.mark.parametrize(
+    "bracket",
+    [
+        "[1](a b)",
+        "[2](\n/u)",
+        "[1](see above)",
+        "[1](a\\)b)",
+        "[1](",
+        "[1](<a)",
+        '[1](u "t)',
+        "[^n](u)",
+        "[log-1](a(b(c)))",
+    ],
+)
+def test_a_bracket_before_a_parenthesis_is_a_link_to_every_reader_or_refused(bracket: str) -> None:
+    judged = judge_prose(f"It failed {bracket} [1].")
+    assert set(judged.codes) == {MALFORMED}, judged.codes
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["[a](u)", "[a](<u v>)", '[a](u "t i")', "[a](u 't')", "[a](u(v))", "[1](/u#x)", "[a]()"],
+)
+def test_a_link_is_no_mark(link: str) -> None:
+    assert [cited for _, cited in found(f"It failed {link} [1].")] == [LOG]
+
+
+@pytest.mark.parametrize("start", ["", "> ", "- ", "It failed [1].\n", "   "])
+def test_a_definition_of_a_link_is_refused(start: str) -> None:
+    assert (MALFORMED, "[1]:") in [
+        (code, place.strip(" >"))
+        for code, place in faults(f"{start}[1]: /elsewhere\n\nIt failed [1].")
+    ]
 
 
 def test_faults_are_in_the_order_of_the_text() -> None:
