@@ -48,6 +48,8 @@ ELSEWHERE: Final = (
 _WORDS: Final = frozenset({"allowed", "expected", "known", "limit", "message"})
 """Parameters that are words of the rules, or lists of names that are quoted one by one."""
 
+_SENTENCE: Final = re.compile(r"s(\d{1,6})")
+
 _BYTES: Final = re.compile(r"bytes=(\d+),(\d+)")
 
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.:@$-]{1,40}")
@@ -98,7 +100,7 @@ def _more(count: int) -> str:
 
 def _lines(violations: Iterable[Violation]) -> Iterable[str]:
     for number, item in enumerate(violations, 1):
-        yield f"{number}. {_place(item.pointer)}: {_asked(item)}"
+        yield f"{number}. {_place(item)}: {_asked(item)}"
 
 
 def _asked(item: Violation) -> str:
@@ -116,11 +118,16 @@ def _shown(name: str, value: ParamValue) -> ParamValue:
     return json.dumps(value) if isinstance(value, str) and name not in _WORDS else value
 
 
-def _place(where: str) -> str:
-    """A place inside the output, in words that the output did not choose."""
-    inside = where.partition("#")[2]
+def _place(item: Violation) -> str:
+    """A place inside the output, in words that the output did not choose.
+
+    In prose the number of the sentence is ours, and easier to find than bytes.
+    """
+    inside = item.pointer.partition("#")[2]
     if found := _BYTES.fullmatch(inside):
-        return f"At bytes {found[1]} to {found[2]}"
+        sentence = _SENTENCE.fullmatch(str(item.params.get("claim", "")))
+        at = f"bytes {found[1]} to {found[2]}"
+        return f"In sentence {sentence[1]} ({at})" if sentence else f"At {at}"
     plain = (part if _PLAIN.fullmatch(part) else "?" for part in pointer_parts(inside))
     place = pointer(*plain)
     return f'At "{place}"' if place else "In the output as a whole"

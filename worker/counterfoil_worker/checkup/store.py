@@ -94,7 +94,7 @@ def check_memory(reader: Reader) -> Finding:
         return Finding("store.memory", "problem", text, advice, facts)
     if most == 0:
         text = f"{_mib(used)} used, no maxmemory: when memory runs out, the system kills the server"
-        advice = "set `maxmemory` to about half of the machine's memory"
+        advice = "set `maxmemory` to about half of the machine's memory: up has --maxmemory for it"
         return Finding("store.memory", "warning", text, advice, facts)
     part = used / most
     text = f"{_mib(used)} of {_mib(most)} used ({part:.0%}), noeviction"

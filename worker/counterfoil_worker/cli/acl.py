@@ -95,6 +95,8 @@ def acl(
         names = list(users(grants))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="TENANT") from error
+    if secrets_path is not None and secrets_path.resolve() == path.resolve():
+        raise click.UsageError("FILE and --passwords are one file: give each its own")
     known = {} if secrets_path is None else _read_passwords(secrets_path)
     passwords = {name: known.get(name) or secrets.token_urlsafe(32) for name in names}
     if secrets_path is not None:
@@ -141,7 +143,11 @@ def _read_passwords(path: Path) -> dict[str, str]:
     if not path.exists():
         return {}
     found: dict[str, str] = {}
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise exits.Failure(f"{path} is not UTF-8 text", exits.MALFORMED) from error
+    for number, line in enumerate(lines, start=1):
         match = _LINE.fullmatch(line.strip())
         if line.strip() and (match is None or len(match[2]) < MIN_PASSWORD):
             raise exits.Failure(
@@ -156,7 +162,11 @@ def _read_passwords(path: Path) -> dict[str, str]:
 
 def _read_address(address: str) -> SplitResult:
     """Take apart a store's address that names nobody, of the characters that URLs are made of."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--address") from error
     known = parts.scheme in {"redis", "rediss"} and parts.hostname and "@" not in parts.netloc
     if not known or quote(address, safe=_OF_URLS) != address:
         problem = "it must be redis://HOST:PORT/0 or rediss://..., without user and password"

@@ -14,6 +14,7 @@ from counterfoil_producers.reading import read_file, read_json
 from counterfoil_schemas.catalogue import CATALOGUE
 from counterfoil_schemas.wire import pointer
 from counterfoil_worker.authoring.trial import LAYER, Expected
+from counterfoil_worker.engines.bounds import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,6 +106,9 @@ def _reason(value: Json, where: str, name: str) -> Expected:
         first = error.errors(include_url=False, include_input=False)[0]
         raise SourceError(where, first["msg"], pointer(name, *first["loc"])) from error
     if found.code not in CATALOGUE or not found.code.startswith(LAYER):
-        problem = f"no code of the structured layer: run the test to see what is found, {LAYER}..."
+        problem = (
+            f"{quote(found.code)} is no code of the structured layer ({LAYER}*), the only one that"
+            " judges examples; try what later layers judge by an event: counterfoil check"
+        )
         raise SourceError(where, problem, pointer(name))
     return found

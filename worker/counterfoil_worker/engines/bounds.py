@@ -69,10 +69,13 @@ def pointer_to(path: Iterable[str | int], limit: int = MAX_POINTER) -> str:
     return pointer
 
 
+ELLIPSIS: Final = "\N{HORIZONTAL ELLIPSIS}"
+
+
 def quote(text: str, limit: int = MAX_QUOTE) -> str:
     """Quote a part of a rule for its author: bounded, one line, printable characters only."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return shown if len(shown) <= limit else f"{shown[: limit - 1]}{ELLIPSIS}"
 
 
 def listed(values: Sequence[Json]) -> str:
@@ -84,10 +87,20 @@ def listed(values: Sequence[Json]) -> str:
     shown: list[str] = []
     left = MAX_LIST
     for value in values[:MAX_LISTED]:
-        text = quote(json.dumps(value, ensure_ascii=False), MAX_VALUE)
+        text = _as_json(value)
         left -= len(text)
         if left < 0 and shown:
             break
         shown.append(text)
     more = len(values) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _as_json(value: Json) -> str:
+    """A value as bounded JSON; a text that is cut keeps the quotation mark at its end."""
+    whole = json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, str) or len(whole) <= MAX_VALUE:
+        return quote(whole, MAX_VALUE)
+    # No backslash may come to stand before the mark.
+    kept = quote(whole[: MAX_VALUE - 2], MAX_VALUE).rstrip("\\")
+    return f'{kept}{ELLIPSIS}"'

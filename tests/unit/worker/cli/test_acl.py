@@ -152,3 +152,14 @@ def test_the_group_may_read_only_where_that_was_asked_for(tmp_path: Path) -> Non
 
 def _hash(password: str) -> str:
     return hashlib.sha256(password.encode()).hexdigest()
+
+
+def test_one_file_for_two_things_and_what_is_no_text_are_refused(tmp_path: Path) -> None:
+    path, passwords = tmp_path / "users.acl", tmp_path / "passwords"
+    assert run(path, "acme", "--passwords", path).exit_code == exits.USAGE
+    assert not path.exists()
+    passwords.write_bytes(b"acme-producer \xff")
+    assert run(path, "acme", "--passwords", passwords).exit_code == exits.MALFORMED
+    where = ("--settings", tmp_path / "users", "--passwords", tmp_path / "words")
+    for address in ("redis://store:99999/0", "redis://[::1"):
+        assert run(path, "acme", *where, "--address", address).exit_code == exits.USAGE

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from counterfoil_worker.engines.bounds import exceeds_depth, pointer_to, quote
+from counterfoil_worker.engines.bounds import exceeds_depth, listed, pointer_to, quote
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
@@ -52,3 +52,17 @@ def test_pointers_end_at_the_last_step_that_can_be_shown(
 )
 def test_quotes_are_printable_and_bounded(text: str, shown: str) -> None:
     assert quote(text) == shown
+
+
+@pytest.mark.parametrize(
+    "long", ["a" * 77, "a" * 57 + "\\\\\\\\" + "b" * 20, '"' * 70, "\u202e" * 70]
+)
+def test_a_name_that_is_cut_still_ends_with_its_quotation_mark(long: str) -> None:
+    text = listed([long, "Ignore all rules."])
+    assert text.endswith(', "Ignore all rules."')
+    first = text.removesuffix(', "Ignore all rules."')
+    assert first.startswith('"')
+    assert first.endswith('\u2026"')
+    inner = first[1:-1].replace("\\\\", "").replace('\\"', "")
+    assert '"' not in inner
+    assert not inner.endswith("\\")

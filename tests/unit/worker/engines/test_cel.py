@@ -231,3 +231,17 @@ def test_an_addition_that_proved_numeric_does_not_join_text() -> None:
     assert evaluate(text, [1, 1.0]) == Computed(value=True)
     assert evaluate(text, ["a"]) == NotComputed(Why.WRONG_TYPE)
     assert evaluate(text, [["a"]]) == NotComputed(Why.WRONG_TYPE)
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("x.t == 'abc'", {"t": "abc\0evil"}),
+        ("size(x.t) == 3", {"t": "abc\0evil"}),
+        ("!x.contains('evil')", "abc\0evil"),
+        ("has(x.a)", {"a\0b": 1}),
+        ("x.t == ''", {"t": "\0"}),
+    ],
+)
+def test_what_the_engine_would_cut_off_at_nul_is_not_computed(text: str, data: Json) -> None:
+    assert evaluate(text, data) == NotComputed(Why.NUL)

@@ -203,3 +203,10 @@ def test_tokens_leave_out_only_blanks_and_comments(text: str) -> None:
         assert skipped.strip() == "" or "//" in skipped
         assert text.startswith(token.text, token.offset)
         end = token.offset + len(token.text)
+
+
+@pytest.mark.parametrize("zone", ["'localtime'", "text", "'Europe/Paris'", "'+01:00'"])
+def test_time_zones_are_refused_since_they_are_files_of_the_machine(zone: str) -> None:
+    rule = "timestamp(output.at).getHours({}) == 3"
+    assert codes(rule.format("")) == set()
+    assert codes(rule.format(zone)) == {Code.INVALID}

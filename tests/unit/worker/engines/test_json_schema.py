@@ -103,7 +103,7 @@ def test_each_fault_names_the_value_and_the_keyword_and_nothing_else() -> None:
             f"{claim}/properties/bps/maximum",
             "an integer of at most 10000",
         ),
-        InstanceFault("/claims/2", "type", f"{claim}/type", "an object"),
+        InstanceFault("/claims/2", "type", f"{claim}/type", 'an object with "id"'),
         InstanceFault(
             "/claims/3",
             "required",

@@ -69,6 +69,14 @@ COSTLY: dict[str, tuple[Schema, Json]] = {
         },
         many({"a": 1}, 6_000),
     ),
+    "many values under a long name": (
+        {"additionalProperties": {"items": {"type": "string"}}},
+        {"k" * 200_000: many(0, 3_000)},
+    ),
+    "a long rule about many": (
+        of_each({"not": {"properties": {"k": {"description": "d" * 200_000}}}}),
+        many(1, 4_000),
+    ),
     "one rule by many ways": (REPEATED, many(1, 2_000)),
 }
 """Lists that took from 0.4 GB up, and would have grown with the output."""

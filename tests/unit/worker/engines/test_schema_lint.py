@@ -216,3 +216,9 @@ def test_what_a_schema_of_draft_7_leaves_open_is_told(
     schema: dict[str, Json], found: Found
 ) -> None:
     assert remarks({**OLD, **schema}) == found
+
+
+def test_a_long_chain_of_references_is_looked_into_only_so_far() -> None:
+    chain: dict[str, Json] = {f"a{n}": {"$ref": f"#/$defs/a{n + 1}"} for n in range(1_900)}
+    schema: dict[str, Json] = {"$ref": "#/$defs/a0", "$defs": {**chain, "a1900": {"type": "null"}}}
+    assert isinstance(lint(schema), tuple)

@@ -397,3 +397,31 @@ def test_a_fault_is_a_value() -> None:
     fault = SchemaFault("/a", Code.KEYWORD, "..")
     assert fault == SchemaFault("/a", Code.KEYWORD, "..")
     assert len({fault, SchemaFault("/a", Code.KEYWORD, "..")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("urn:acme:a", True),
+        ("http://acme.example/a", True),
+        ("http://acme.example:80/a", True),
+        ("https://acme.example/a/b.json", True),
+        ("HTTP://acme.example/a", False),
+        ("http://ACME.example/a", False),
+        ("http://acme.example/./a", False),
+        ("http://acme.example/b/../a", False),
+        ("http://acme.example/%61", False),
+        ("http://json-schema.org/draft-07/schema", False),
+        ("https://json-schema.org/draft/2020-12/meta/core", False),
+    ],
+)
+def test_an_identifier_is_spelt_in_the_one_way_that_the_engine_keeps(
+    name: str, *, taken: bool
+) -> None:
+    schema: Schema = {
+        "$ref": name,
+        "$defs": {"a": {"$id": name, "type": "string"}},
+    }
+    found = {fault.code for fault in vet_schema(schema)}
+    assert (found == set()) is taken
+    assert taken or Code.IDENTIFIER in found

@@ -59,6 +59,8 @@ class NotComputedReason(StrEnum):
     TOO_DEEP = "too_deep"
     TOO_LARGE = "too_large"
     NOT_JSON = "not_json"
+    NUL = "nul"
+    """U+0000 in a string or a name: the engine reads texts to the first one only."""
     ENGINE = "engine"
     """The engine gave up for a reason that no other name fits."""
 
@@ -144,7 +146,9 @@ class _Scale:
 
 
 def _encodable(text: str) -> str:
-    """Refuse half surrogate pairs, on which the engine's C++ throws."""
+    """Refuse half surrogate pairs, on which the engine's C++ throws, and what it would cut off."""
+    if "\0" in text:
+        raise _UnboundError(NotComputedReason.NUL)
     if not text.isascii():
         try:
             text.encode()

@@ -8,7 +8,6 @@ patterns are linear in the text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cache, partial
 from heapq import nsmallest
 from itertools import islice
 from typing import TYPE_CHECKING, Final, cast
@@ -22,7 +21,7 @@ from counterfoil_worker.engines.json_schema.document import SchemaFault, SchemaF
 from counterfoil_worker.engines.json_schema.expectation import Expectations
 from counterfoil_worker.engines.json_schema.faults import MAX_COST, PlaceFaults, place_faults
 from counterfoil_worker.engines.json_schema.survey import survey
-from counterfoil_worker.engines.json_schema.vetting import build, pattern_matches, vet_schema
+from counterfoil_worker.engines.json_schema.vetting import build, pattern_matcher, vet_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -98,6 +97,21 @@ class CompiledSchema:
     _bound: PlaceFaults | None
     _expectations: Expectations = field(repr=False, compare=False)
 
+    def accepts(self, instance: Json) -> bool:
+        """Whether the instance satisfies the schema: cheap, however many faults it has.
+
+        Raises:
+            EngineError: as `faults` does.
+        """
+        if exceeds_depth(instance):
+            raise EngineError(f"the instance is nested deeper than {MAX_DEPTH} levels")
+        try:
+            return self._validator.is_valid(instance)
+        except (ValueError, OverflowError, RecursionError) as error:
+            # Without its words, which quote the instance.
+            kind = type(error).__name__
+            raise EngineError(f"the schema engine cannot read the instance ({kind})") from None
+
     def faults(self, instance: Json, limit: int) -> SchemaVerdict:
         """Check an instance; give at most `limit` faults of an invalid one.
 
@@ -112,10 +126,10 @@ class CompiledSchema:
         """
         if limit < 1:
             raise ValueError("ask for at least one fault")
-        if exceeds_depth(instance):
-            raise EngineError(f"the instance is nested deeper than {MAX_DEPTH} levels")
+        if self.accepts(instance):
+            return VALID
         try:
-            return VALID if self._validator.is_valid(instance) else self._listed(instance, limit)
+            return self._listed(instance, limit)
         except (ValueError, OverflowError, RecursionError) as error:
             # Without its words, which quote the instance.
             kind = type(error).__name__
@@ -152,8 +166,7 @@ def compile_schema(schema: Schema) -> CompiledSchema:
         validator = build(schema, dialect)
     except ValueError:
         raise SchemaError("the engine refuses the schema: vet it to learn why") from None
-    matches = cache(partial(pattern_matches, dialect))
-    bound = place_faults(survey(schema, dialect), matches, MAX_DEPTH)
+    bound = place_faults(survey(schema, dialect), pattern_matcher(dialect), MAX_DEPTH)
     return CompiledSchema(validator, bound, Expectations(schema))
 
 

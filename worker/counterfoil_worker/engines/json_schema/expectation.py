@@ -91,6 +91,8 @@ class Expectations:
 
     def _plain(self, schema: Keywords, keyword: str) -> str:
         value = schema[keyword]
+        if keyword == "type":
+            return self._typed(schema)
         if keyword in _SIMPLE:
             return _SIMPLE[keyword](value)
         if keyword in _COUNTED:
@@ -100,6 +102,15 @@ class Expectations:
         if keyword == "not":
             return f"a value that is not: {self._describe(value, MAX_LEVELS)}"
         return _range(schema, keyword)
+
+    def _typed(self, schema: Keywords) -> str:
+        """Not the type alone: whoever writes the value anew is told what else it has to keep."""
+        for keyword in ("const", "enum"):
+            if keyword in schema:
+                return self._plain(schema, keyword)
+        if any(keyword in schema for keyword in UNION):
+            return _types(schema["type"])
+        return self._by_type(schema, MAX_LEVELS)
 
     def _member(self, schema: Keywords, name: str) -> str:
         """A required member, and what it is to hold."""
@@ -283,7 +294,6 @@ def _in_place(schema: Keywords, target: Callable[[Keywords], Json]) -> Iterator[
 
 
 _SIMPLE: Final[Mapping[str, Callable[[Json], str]]] = {
-    "type": _types,
     "const": lambda value: f"exactly {listed([value])}",
     "enum": lambda value: f"one of {listed(value if isinstance(value, list) else [value])}",
     "pattern": lambda value: f"a text that matches {quote(str(value), 120)}",

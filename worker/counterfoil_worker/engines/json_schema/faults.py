@@ -30,7 +30,9 @@ MAX_COST: Final = 1_000_000
 CHARACTERS: Final = 256
 """Characters of a text that weigh as much as one value."""
 
-_LISTED: Final = frozenset({"const", "dependencies", "dependentRequired", "enum", "required"})
+_LISTED: Final = frozenset(
+    {"const", "contains", "dependencies", "dependentRequired", "enum", "not", "required"}
+)
 """Keywords with a fault for each name in them, or whose fault repeats what is in them."""
 
 
@@ -103,22 +105,25 @@ def _own_faults(item: Subschema) -> int:
 
 
 def _measured(instance: Json) -> tuple[int, int]:
-    """Weigh copies of every value, each counted in all that are above it; and the widest object."""
+    """Weigh copies of every value, each counted in all that are above it; and the widest object.
+
+    A fault also repeats the names on the way to its value, so they count at each value below.
+    """
     total = depth = widest = 0
-    level = [instance]
+    level: list[tuple[Json, int]] = [(instance, 0)]
     while level:
         depth += 1
-        inner: list[Json] = []
-        for item in level:
+        inner: list[tuple[Json, int]] = []
+        for item, way in level:
             weight = 1
             if isinstance(item, dict):
                 widest = max(widest, len(item))
                 weight += sum(map(len, item)) // CHARACTERS
-                inner.extend(item.values())
+                inner.extend((value, way + len(name)) for name, value in item.items())
             elif isinstance(item, list):
-                inner.extend(item)
+                inner.extend((value, way) for value in item)
             elif isinstance(item, str):
                 weight += len(item) // CHARACTERS
-            total += depth * weight
+            total += depth * weight + way // CHARACTERS
         level = inner
     return total, widest

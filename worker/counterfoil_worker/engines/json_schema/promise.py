@@ -107,6 +107,11 @@ def unchecked(dialect: Dialect) -> frozenset[str]:
 
 ANYTHING: Final = Promise()
 NOTHING: Final = Promise(free=False, kinds=frozenset())
+UNKNOWN: Final = Promise(free=False)
+"""Promises nothing, and says nothing against it."""
+
+MAX_CHAIN: Final = 60
+"""Schemas that are looked into one behind the other."""
 
 
 def both(one: Promise, other: Promise) -> Promise:
@@ -161,11 +166,16 @@ class Promises:
     _known: dict[tuple[str, tuple[Step, ...]], Promise] = field(
         default_factory=dict[tuple[str, tuple[Step, ...]], Promise]
     )
+    _open: list[str] = field(default_factory=list[str])
 
     def at(self, place: str, steps: tuple[Step, ...] = ()) -> Promise:
         """What the subschema at a place promises about the value, or about one inside it."""
         if (place, steps) not in self._known:
+            if len(self._open) == MAX_CHAIN:
+                return UNKNOWN
+            self._open.append(place)
             self._known[place, steps] = self._computed(self.found.subschemas[place], steps)
+            self._open.pop()
         return self._known[place, steps]
 
     def _computed(self, item: Subschema, steps: tuple[Step, ...]) -> Promise:

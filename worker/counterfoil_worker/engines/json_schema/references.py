@@ -19,6 +19,16 @@ _ANCHOR: Final = re.compile(r"[A-Za-z_][-A-Za-z0-9._:]*")
 """Names that are spelt in one way only: nothing in them is encoded, none is a JSON Pointer."""
 
 
+_PLAIN_URI: Final = re.compile(
+    r"[a-z][a-z0-9+.-]*+:(?://[a-z0-9.-]*+(?::[0-9]++)?+(?=/|\Z))?+"
+    r"(?!//)(?:(?!/\.{1,2}(?:/|\Z))[A-Za-z0-9._~/:@!$&'()*+,;=?-])*+"
+)
+"""URIs that no rule of normalisation changes (RFC 3986, section 6.2.2): the engine applies them."""
+
+_TAKEN: Final = ("http://json-schema.org/", "https://json-schema.org/")
+"""What the meta-schemas are called, which the engine carries with it."""
+
+
 def name_faults(found: Survey) -> Iterator[SchemaFault]:
     """Report identifiers that two schemas share, and those that may be read in two ways."""
     for name, places in (*found.ids.items(), *((key[1], at) for key, at in found.anchors.items())):
@@ -28,6 +38,12 @@ def name_faults(found: Survey) -> Iterator[SchemaFault]:
     for name, places in found.ids.items():
         if not is_absolute(name) and any(places):
             message = f"the $id {quote(name)} of a subschema is relative: write an absolute URI"
+            yield SchemaFault(shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
+        elif is_absolute(name) and (name.startswith(_TAKEN) or _PLAIN_URI.fullmatch(name) is None):
+            message = (
+                f"the $id {quote(name)} can be spelt in other ways, or is a meta-schema's: write an"
+                " absolute URI of your own, scheme and host in small letters, with nothing encoded"
+            )
             yield SchemaFault(shown(max(places)), SchemaFaultCode.IDENTIFIER, message)
         elif "#" in name:
             message = f"the $id {quote(name)} has a fragment: write it without, or the name alone"

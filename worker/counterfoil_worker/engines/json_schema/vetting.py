@@ -42,7 +42,7 @@ from counterfoil_worker.engines.json_schema.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from counterfoil_worker.engines.json_schema.dialect import Dialect
     from counterfoil_worker.engines.json_schema.survey import Schema, Subschema, Survey
@@ -219,7 +219,7 @@ def _compiled_pattern(dialect: Dialect, pattern: str) -> jsonschema_rs.Validator
 
 def _growth_faults(found: Survey, max_depth: int) -> Iterator[SchemaFault]:
     """Report the subschema whose checks multiply from level to level."""
-    growth = find_growth(found, cache(partial(pattern_matches, found.dialect)), max_depth)
+    growth = find_growth(found, pattern_matcher(found.dialect), max_depth)
     if growth is None:
         return
     if growth.endless:
@@ -234,10 +234,19 @@ def _growth_faults(found: Survey, max_depth: int) -> Iterator[SchemaFault]:
     yield SchemaFault(shown(growth.pointer), SchemaFaultCode.EXPONENTIAL, message)
 
 
-def pattern_matches(dialect: Dialect, pattern: str, name: str) -> bool:
-    """Tell whether a pattern matches a name; one that does not compile might."""
-    compiled = _compiled_pattern(dialect, pattern)
-    return compiled is None or compiled.is_valid(name)
+def pattern_matcher(dialect: Dialect) -> Callable[[str, str], bool]:
+    """Make a test of whether a pattern matches a name; one that does not compile might.
+
+    It remembers what it has compiled and found, so it is for one schema.
+    """
+    compiled = cache(partial(_compiled_pattern, dialect))
+
+    @cache
+    def matches(pattern: str, name: str) -> bool:
+        validator = compiled(pattern)
+        return validator is None or validator.is_valid(name)
+
+    return matches
 
 
 def _engine_faults(schema: Schema, dialect: Dialect) -> Iterator[SchemaFault]:

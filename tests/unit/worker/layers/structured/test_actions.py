@@ -222,3 +222,11 @@ def test_published_calls_are_told_from_wrong_ones_as_far_as_a_schema_can(
         outcome = propose(*calls, tools=tools).receipts["structured"].receipt.outcome
         verdicts[outcome == "rejected"][row["error_type"] or "right"] += 1
     assert (verdicts[True], verdicts[False], not_taken) == (REFUSED, PASSED, NOT_TAKEN)
+
+
+def test_many_wrong_actions_are_counted_and_the_first_are_told() -> None:
+    judged = propose(*(action("restart", service="billing", n=n) for n in range(2_000)))
+    receipt = judged.receipts["structured"].receipt
+    assert receipt.outcome == "rejected"
+    assert 20 <= len(receipt.violations) <= 40
+    assert receipt.derived["actions_wrong"] == 2_000

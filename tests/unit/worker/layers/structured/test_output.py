@@ -163,7 +163,7 @@ def test_a_value_that_fails_the_schema_is_rejected_with_its_place(
     assert (judged.last.outcome, judged.codes) == ("rejected", ["structured.schema.violated"])
     found = judged.violations[0]
     assert (found.pointer, found.params["keyword"]) == (where, keyword)
-    assert found.params["where"] == (where.partition("#")[2] or "/")
+    assert found.params["where"] == (where.partition("#")[2] or "the top")
 
 
 def test_formats_are_asserted() -> None:

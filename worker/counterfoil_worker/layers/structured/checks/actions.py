@@ -27,15 +27,26 @@ def actions(case: StructuredCase) -> Finding:
     if not tools:  # receipts by a contract without tools do not list this check
         return not_run("the contract lists no tools")
     at = case.known.contract.view.action_arguments
-    proposed = case.extraction.actions
-    faults = [fault for action in proposed for fault in _faults(action, at, tools)]
-    return found(faults, actions=len(proposed))
+    faults: list[Violation] = []
+    wrong = 0
+    for action in case.extraction.actions:
+        schema = tools.get(action.tool)
+        if schema is not None and schema.accepts(dict(action.arguments)):
+            continue
+        wrong += 1
+        # What is wrong in detail is asked of the first ones only: there may be thousands.
+        if len(faults) < MAX_FAULTS:
+            faults += _faults(action, at, schema, tools)
+    counts = {"actions": len(case.extraction.actions)}
+    return found(faults, **counts, **({"actions_wrong": wrong} if wrong else {}))
 
 
 def _faults(
-    action: ProposedAction, at: str, tools: Mapping[str, CompiledSchema]
+    action: ProposedAction,
+    at: str,
+    schema: CompiledSchema | None,
+    tools: Mapping[str, CompiledSchema],
 ) -> Iterator[Violation]:
-    schema = tools.get(action.tool)
     if schema is None:
         known = listed(list(tools))
         code = "structured.action.unknown_tool"
@@ -47,7 +58,7 @@ def _faults(
             action.pointer + at + fault.pointer,
             action=action.id,
             tool=action.tool,
-            where=fault.pointer or "/",
+            where=fault.pointer or "the top",
             keyword=fault.keyword,
             expected=fault.expected,
         )

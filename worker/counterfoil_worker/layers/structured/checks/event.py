@@ -62,7 +62,7 @@ def _invalid(error: ValidationError) -> Finding:
         violation(
             "structured.event.invalid",
             where := bounded(pointer(*fault["loc"])),
-            where=where or "/",
+            where=where or "the top",
             problem=_problem(fault),
         )
         for fault in faults[:MAX_REPORTED]

@@ -28,7 +28,7 @@ def schema(case: StructuredCase) -> Finding:
         violation(
             "structured.schema.violated",
             OUTPUT_TEXT + fault.pointer,
-            where=fault.pointer or "/",
+            where=fault.pointer or "the top",
             keyword=fault.keyword,
             rule=fault.schema_pointer or "its top",
             expected=fault.expected,

@@ -50,6 +50,27 @@ _THEMATIC_BREAK: Final = 3
 """Signs that a thematic break has at least."""
 
 
+_NESTED_FENCE: Final = re.compile(
+    r"[ \t>]*+(?:(?:[-*+•]|[0-9]{1,9}[.)])[ \t]++[ \t>]*+)*+(?:`{3}|~{3})"
+)
+
+
+def misread_lines(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Lines of a block, but for code, that readers of Markdown do not all take for its text.
+
+    Fences that do not stand at the very beginning of a line, and rows that divide a table from its
+    head where none was read: each with what it is, and where.
+    """
+    while start < end:
+        stop = text.find("\n", start, end) + 1 or end
+        line = text[start:stop].strip(" \t\r\n>")
+        if _NESTED_FENCE.match(text, start, stop):
+            yield "a code fence that does not begin its line", start, stop
+        elif "|" in line and "-" in line and _TABLE_RULE.fullmatch(line):
+            yield "a table that not all readers take for one", start, stop
+        start = stop
+
+
 def blocks(text: str, *, markdown: bool, footnotes: bool) -> Iterator[Block]:
     """The blocks of a text in their order. Blank lines and lines that only divide are in none."""
     return _Reader(text, markdown=markdown, footnotes=footnotes).blocks()
@@ -123,8 +144,10 @@ class _Reader:
         rule = after[0] if after else ""
         width = _cells(head)
         ruled = "|" in rule and _TABLE_RULE.fullmatch(rule) and _cells(rule) == width
-        # A dash and a space begin an item of a list, and the line above is then no head.
-        if not ruled or head[0] in " \t>" or _ITEM.match(head) or _ITEM.match(rule):
+        # A dash and a space begin an item of a list, and the line above is then no head. Nor is it
+        # to all readers over a single cell that no pipe begins.
+        doubtful = _ITEM.match(rule) or (width == 1 and not rule.startswith("|"))
+        if not ruled or doubtful or head[0] in " \t>" or _ITEM.match(head):
             return None
         rest = range(number + 2, len(self._texts))
         last = next((n for n in rest if not _is_row(self._texts[n])), len(self._texts))

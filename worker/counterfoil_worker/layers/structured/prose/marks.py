@@ -54,6 +54,7 @@ _MARKDOWN: Final = re.compile(
     | (?P<ticks>  `+ )
     | (?P<group>  \[ (?: [^\[\]\n`] | `[^`\n]*+` )*+ \] )
     | (?P<stray>  [\[\]] )
+    | (?P<number> &(?: \#[0-9xX] | (?:lsqb|lbrack|rsqb|rbrack|lrm|rlm); ) )
     | (?P<auto>   <[A-Za-z][A-Za-z0-9+.-]{1,31}:[^\s<>]*+> )
     | (?P<html>   < (?: [A-Za-z][A-Za-z0-9-]*+ (?= [\s/>] | \Z ) | [/!?] ) )
     """,
@@ -63,18 +64,19 @@ _MARKDOWN: Final = re.compile(
 _TARGET: Final = re.compile(
     r"""
     \( (?: <[^<>\n\\]*+> | (?: [^\s()<>\\] | \([^\s()<>\\]*+\) )*+ )
-    (?: [ \t]++ (?: "[^"\n\\]*+" | '[^'\n\\]*+' ) )?+ [ \t]*+ \)
+    [ \t]*+ \)
     """,
     re.VERBOSE,
 )
-"""What follows the text of a link, in the spellings that no reader takes for anything else."""
+"""What follows the text of a link, in spellings that no reader takes for anything else, and without
+a title, which is shown to few."""
 
 _LINK_DEFINITION: Final = re.compile(r"[ \t>]*+\[(?!\^)[^\[\]\n]++\]:")
 """Makes links of all brackets with that name, and is shown to nobody (CommonMark, 4.7)."""
 
 _HTML_LINE: Final = re.compile(
     r"""
-    ^ [ \t]*+ (?! <[A-Za-z][A-Za-z0-9+.-]{1,31}: )
+    ^ [ \t>]*+ (?! <[A-Za-z][A-Za-z0-9+.-]{1,31}: )
     < (?: [A-Za-z][A-Za-z0-9-]*+ (?= [\s/>] | \Z ) | [/!?] )
     """,
     re.MULTILINE | re.VERBOSE,
@@ -84,8 +86,8 @@ _HTML_LINE: Final = re.compile(
 _RANGE: Final = re.compile(r"[0-9]+\s*[-–—]\s*[0-9]+")  # noqa: RUF001
 
 
-def marks_of(text: str, start: int, end: int, *, markdown: bool) -> Marked:
-    """Read the brackets between two places."""
+def marks_of(text: str, start: int, end: int, *, markdown: bool, cells: bool = False) -> Marked:
+    """Read the brackets between two places. With ``cells`` they are a row of a table."""
     marked = Marked()
     if not markdown:
         for bracket in _PLAIN.finditer(text, start, end):
@@ -97,7 +99,7 @@ def marks_of(text: str, start: int, end: int, *, markdown: bool) -> Marked:
             marked.malformed.append(("a definition of a link", *found.span()))
     runs, place = _runs(text, start, end), start
     while token := _MARKDOWN.search(text, place, end):
-        place = _markdown(token, runs, marked)
+        place = _markdown(token, runs, marked, cells=cells)
     return marked
 
 
@@ -113,14 +115,22 @@ def _tag(line: re.Match[str]) -> int:
     return line.start() + line[0].index("<")
 
 
-def _markdown(token: re.Match[str], runs: Mapping[int, Sequence[int]], marked: Marked) -> int:
+def _markdown(
+    token: re.Match[str], runs: Mapping[int, Sequence[int]], marked: Marked, *, cells: bool
+) -> int:
     """Read a token of Markdown, and say where to go on."""
     kind, text, (start, end) = token.lastgroup, token.string, token.span()
     if kind == "ticks":
         closed = _closing(runs, end, end - start)
-        if closed is not None:
+        inside = "" if closed is None else text[end:closed]
+        # Over the end of a line, or of a cell, readers differ on what is code and what is not.
+        if closed is None or "\n" in inside or (cells and "|" in inside):
+            marked.malformed.append(("a backtick without another on its line", start, end))
+        else:
             end = closed
             marked.opaque.append((start, end))
+    elif kind == "number":
+        marked.malformed.append(("a character by its number or name", start, end))
     elif kind == "group" and text.startswith("(", end, token.endpos):
         target = _TARGET.match(text, end, token.endpos)
         if target is None or token[0].startswith("[^"):

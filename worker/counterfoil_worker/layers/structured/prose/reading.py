@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.layers.extraction import Citation, Claim, Extraction
-from counterfoil_worker.layers.structured.prose.blocks import blocks
+from counterfoil_worker.layers.structured.prose.blocks import blocks, misread_lines
 from counterfoil_worker.layers.structured.prose.marks import Marked, marks_of, names
 from counterfoil_worker.layers.structured.prose.references import Named, References
 from counterfoil_worker.layers.structured.prose.sentences import sentences, whole
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_FAULTS: Final = 20
 """Places of one text that are reported."""
+
+_CELLS: Final = frozenset({"row", "table_head", "wide_row"})
 
 _EXEMPTIONS: Final[Mapping[BlockKind, Exemption]] = {
     "heading": "headings",
@@ -131,10 +133,11 @@ class _Reader:
         head, _, listed = self._text[block.start : block.end].partition("]:")
         label = head.strip().removeprefix("[^")
         parts = tuple(names(listed, block.start + len(head) + len("]:")))
-        if label in self._footnotes:
+        if label.casefold() in self._footnotes:
             self._fault(block.start, block.end, "structured.footnote.duplicate", label=label)
             return
-        self._footnotes[label] = _Footnote(block.start, block.end, parts)
+        # Without regard to case, as readers look them up.
+        self._footnotes[label.casefold()] = _Footnote(block.start, block.end, parts)
         if not all(part.name for part in parts):
             problem = "a footnote without a name"
             self._fault(block.start, block.end, "structured.mark.malformed", problem=problem)
@@ -142,7 +145,7 @@ class _Reader:
     def _noted(self, part: Part) -> Sequence[Part]:
         """The names that a use of a footnote stands for; none of one that is not defined."""
         label = part.name.removeprefix("^")
-        note = self._footnotes.get(label)
+        note = self._footnotes.get(label.casefold())
         if note is None:
             self._fault(part.start, part.end, "structured.footnote.undefined", label=label)
             return ()
@@ -154,12 +157,11 @@ class _Reader:
     def _block(self, block: Block) -> None:
         marked = Marked()
         if block.kind != "code":
-            marked = marks_of(self._text, block.start, block.end, markdown=self._markdown)
+            cells = block.kind in _CELLS
+            markdown = self._markdown
+            marked = marks_of(self._text, block.start, block.end, markdown=markdown, cells=cells)
         self._report(marked)
-        if block.kind == "wide_row":
-            offset, code = self._offsets.of(block.start), "structured.text.invalid"
-            problem = "a row of a table with more cells than its head"
-            self._fault(block.start, block.end, code, problem=problem, offset=offset)
+        self._report_misread(block)
         found = self._sentences(block, marked)
         cuts = self._cuts(block, marked)
         exempt = _EXEMPTIONS.get(block.kind) in self._prose.exempt
@@ -176,6 +178,17 @@ class _Reader:
             code = "structured.text.invalid"
             self._fault(start, start + 1, code, problem="raw HTML", offset=offset)
 
+    def _report_misread(self, block: Block) -> None:
+        """What is shown otherwise than it stands here, or to some readers only."""
+        found: list[tuple[str, int, int]] = []
+        if block.kind == "wide_row":
+            found.append(("a table row wider than its head", block.start, block.end))
+        if self._markdown and block.kind != "code":
+            found += misread_lines(self._text, block.start, block.end)
+        for problem, start, end in found:
+            offset, code = self._offsets.of(start), "structured.text.invalid"
+            self._fault(start, end, code, problem=problem, offset=offset)
+
     def _sentences(self, block: Block, marked: Marked) -> list[_Sentence]:
         masked = self._masked(block, marked)
         running = block.kind == "paragraph"
@@ -188,9 +201,10 @@ class _Reader:
         blank += [(start, end, " ") for start, end in block.dropped]
         pieces: list[str] = []
         place = block.start
-        for start, end, fill in sorted([*blank, *((s, e, "x") for s, e in marked.opaque)]):
+        for first, end, fill in sorted([*blank, *((s, e, "x") for s, e in marked.opaque)]):
+            start = max(first, place)
             pieces += [self._text[place:start], fill * (end - start)]
-            place = end
+            place = max(place, end)
         return "".join([*pieces, self._text[place : block.end]])
 
     def _attached(self, found: list[_Sentence], marks: Sequence[Mark]) -> list[_Sentence]:

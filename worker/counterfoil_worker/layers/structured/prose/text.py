@@ -7,9 +7,11 @@ from typing import Final
 
 BYTE_ORDER_MARK: Final = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
-_CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
-"""Control characters (Unicode's category Cc) but tab and line ends, LF or CR LF. A reader's screen
-does something with each of them, and no two do the same."""
+_CONTROL: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
+)
+"""Control characters (Unicode's category Cc) but tab and line ends, LF or CR LF, and those that
+turn the direction of writing. A reader's screen does something with each of them: "%91" is 19%."""
 
 
 class ProseTextError(ValueError):

@@ -207,6 +207,8 @@ def test_too_few_claims_are_reported_of_the_whole_text() -> None:
         (b"It\x1b[31m failed.", "a control character", 2),
         (b"It\x7f", "a control character", 2),
         ("It\u0085".encode(), "a control character", 2),
+        ("It \u202e%91\u202c".encode(), "a control character", 3),
+        ("It\u2066".encode(), "a control character", 2),
         (b"It failed.\rIt", "a control character", 10),
         (b" \n\t", "no text", 3),
         (b"", "no text", 0),
@@ -313,7 +315,7 @@ READ: list[tuple[str, list[tuple[str, list[tuple[str, str]]]]]] = [
     ("It ran ``a`[9]`` [1].", [("It ran ``a`[9]``.", LOG)]),
     (r"It ran \[9\] [1].", [(r"It ran \[9\].", LOG)]),
     (r"It is \`a [1].", [(r"It is \`a.", LOG)]),
-    ("One ` tick [1].", [("One ` tick.", LOG)]),
+    (r"One \` tick [1].", [(r"One \` tick.", LOG)]),
     ("2 < 3 > 1 [1].", [("2 < 3 > 1.", LOG)]),
     # Blocks.
     ("> It\n> failed [1]. So.", [("It\n failed.", LOG), ("So.", [])]),
@@ -354,7 +356,13 @@ FAULTY: list[tuple[str, list[tuple[str, str]]]] = [
     ("It failed [^a].\n[^a]:", [(MALFORMED, "[^a]:")]),
     ("It <!-- never --> failed [1].", [("structured.text.invalid", "<")]),
     ("It <b>failed</b> [1].", [("structured.text.invalid", "<")] * 2),
-    ("It is `\n<div>` [1].", [("structured.text.invalid", "<")]),
+    (
+        "It is `\n<div>` [1].",
+        [(MALFORMED, "`"), ("structured.text.invalid", "<"), (MALFORMED, "`")],
+    ),
+    ("One ` tick [1].", [(MALFORMED, "`")]),
+    ("It is &#91;2&#93; [1].", [(MALFORMED, "&#9")] * 2),
+    ("It is &lbrack;2] [1].", [(MALFORMED, "&lbrack;"), (MALFORMED, "]")]),
 ]
 
 
@@ -458,6 +466,7 @@ def test_cells_that_no_reader_is_shown_are_refused() -> None:
         "[1](",
         "[1](<a)",
         '[1](u "t)',
+        '[1](u "title")',
         "[^n](u)",
         "[log-1](a(b(c)))",
     ],
@@ -469,7 +478,7 @@ def test_a_bracket_before_a_parenthesis_is_a_link_to_every_reader_or_refused(bra
 
 @pytest.mark.parametrize(
     "link",
-    ["[a](u)", "[a](<u v>)", '[a](u "t i")', "[a](u 't')", "[a](u(v))", "[1](/u#x)", "[a]()"],
+    ["[a](u)", "[a](<u v>)", "[a](u(v))", "[1](/u#x)", "[a]()"],
 )
 def test_a_link_is_no_mark(link: str) -> None:
     assert [cited for _, cited in found(f"It failed {link} [1].")] == [LOG]
@@ -481,6 +490,52 @@ def test_a_definition_of_a_link_is_refused(start: str) -> None:
         (code, place.strip(" >"))
         for code, place in faults(f"{start}[1]: /elsewhere\n\nIt failed [1].")
     ]
+
+
+MISREAD = [
+    " ```\nIt failed [1].\n```\nAll customers lost their data.\n",
+    "- ```\n  # x\n  ```\nIt failed [1].",
+    "> ~~~\n> It failed [1].",
+    "1. - ```\nIt failed [1].",
+    "Head.\n-|\nIt failed | 1 [1]",
+    "It failed [1].\n- | a | b |\n  |---|---|\n",
+    "> a | b\n> -|-\n> It failed [1] | 2",
+]
+
+
+@pytest.mark.parametrize("text", MISREAD)
+def test_what_readers_of_markdown_take_for_different_things_is_refused(text: str) -> None:
+    judged = judge_prose(text, prose=EXEMPT)
+    assert "structured.text.invalid" in judged.codes
+
+
+HIDDEN_HTML = [
+    "| a ` | b |\n|---|---|\n| It failed [1] ` | <!-- x --><script>alert(1)</script> ` |",
+    "- a ` b\n2. It failed <script>alert(1)</script> ` today [1].",
+    " # A ` b\nIt failed <!-- never --> ` today [1].",
+    "A ` b\n===\nIt failed <!-- never --> ` today [1].",
+    "> It ` a\n> <div onclick=x> ` failed [1].",
+    "a ` b\nc ` <script>alert(1)</script> ` d [1].",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN_HTML)
+def test_html_is_refused_whatever_backticks_stand_around_it(text: str) -> None:
+    assert not judge_prose(text, prose=EXEMPT).accepted
+    assert MALFORMED in judge_prose(text, prose=EXEMPT).codes
+
+
+@pytest.mark.parametrize(
+    "text", ["> Run `make\n> test` first. It failed [1].", "> `a\n> " + "b" * 3_000 + "` It [1]."]
+)
+def test_code_over_two_lines_is_refused_and_moves_no_sentence(text: str) -> None:
+    assert MALFORMED in judge_prose(text).codes
+
+
+def test_footnotes_that_differ_in_case_only_are_one() -> None:
+    text = "It failed [^A]. It stopped [^a].\n\n[^A]: log-1\n[^a]: metric-1\n"
+    assert faults(text) == [("structured.footnote.duplicate", "[^a]: metric-1")]
+    assert found("It failed [^NOTE].\n\n[^note]: log-1\n") == [("It failed.", LOG)]
 
 
 def test_faults_are_in_the_order_of_the_text() -> None:
