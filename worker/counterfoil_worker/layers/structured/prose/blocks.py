@@ -71,6 +71,14 @@ def misread_lines(text: str, start: int, end: int) -> Iterator[tuple[str, int, i
         start = stop
 
 
+def goes_on(text: str, definition: Block) -> bool:
+    """Whether readers of Markdown take the line after a footnote's definition for a part of it."""
+    first = text.find("\n", definition.end) + 1
+    last = text.find("\n", first)
+    line = text[first : last if last >= 0 else len(text)] if first else ""
+    return bool(line.strip()) and _DEFINITION.match(line) is None
+
+
 def blocks(text: str, *, markdown: bool, footnotes: bool) -> Iterator[Block]:
     """The blocks of a text in their order. Blank lines and lines that only divide are in none."""
     return _Reader(text, markdown=markdown, footnotes=footnotes).blocks()

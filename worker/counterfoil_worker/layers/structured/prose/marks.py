@@ -50,7 +50,7 @@ _PLAIN: Final = re.compile(r"(?P<group>\[[^\[\]\n]*+\])|(?P<stray>[\[\]])")
 
 _MARKDOWN: Final = re.compile(
     r"""
-      (?P<escape> \\[!-/:-@\[-`{-~] )
+      (?P<escape> \\[!-/:;=-@\[-`{-~] )
     | (?P<ticks>  `+ )
     | (?P<group>  \[ (?: [^\[\]\n`] | `[^`\n]*+` )*+ \] )
     | (?P<stray>  [\[\]] )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from counterfoil_schemas.violation import Violation, violation
 from counterfoil_worker.layers.extraction import Citation, Claim, Extraction
-from counterfoil_worker.layers.structured.prose.blocks import blocks, misread_lines
+from counterfoil_worker.layers.structured.prose.blocks import blocks, goes_on, misread_lines
 from counterfoil_worker.layers.structured.prose.marks import Marked, marks_of, names
 from counterfoil_worker.layers.structured.prose.references import Named, References
 from counterfoil_worker.layers.structured.prose.sentences import sentences, whole
@@ -130,6 +130,10 @@ class _Reader:
     # --- footnotes ----------------------------------------------------------------------------
 
     def _define(self, block: Block) -> None:
+        if self._markdown and goes_on(self._text, block):
+            offset, code = self._offsets.of(block.start), "structured.text.invalid"
+            problem = "a footnote that goes on in the next line"
+            self._fault(block.start, block.end, code, problem=problem, offset=offset)
         head, _, listed = self._text[block.start : block.end].partition("]:")
         label = head.strip().removeprefix("[^")
         parts = tuple(names(listed, block.start + len(head) + len("]:")))

@@ -500,6 +500,8 @@ MISREAD = [
     "Head.\n-|\nIt failed | 1 [1]",
     "It failed [1].\n- | a | b |\n  |---|---|\n",
     "> a | b\n> -|-\n> It failed [1] | 2",
+    "It failed [^a].\n\n[^a]: log-1\nIt leaked all data [1].",
+    "It failed \\<b>bold</b> [1].",
 ]
 
 
