@@ -50,7 +50,8 @@ class Sign:
         """``open_attendance`` is called at the first sign, in the process that gives it."""
         self._open = open_attendance
         self._attendance: Attendance | None = None
-        self._worker = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        host = "-".join(socket.gethostname().split())
+        self._worker = f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
         self._failed = False
 
     def give(self, queues: Collection[str]) -> None:

@@ -103,9 +103,10 @@ def read(root: Place, index: int | None) -> Draft:
 
 
 def _ending(root: Place) -> FinishReason:
-    status = root.member("status")
-    if status.text() == "incomplete":
-        return INCOMPLETE.of(root.member("incomplete_details").member("reason"))
+    status, why = root.member("status"), root.member("incomplete_details")
+    # With a reason why it is not complete it is not, whatever the status says.
+    if status.text() == "incomplete" or why.members():
+        return INCOMPLETE.of(why.member("reason"))
     ended = STATUS.of(status)
     return "error" if ended == "stop" and root.member("error").members() else ended
 

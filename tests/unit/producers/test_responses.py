@@ -318,6 +318,14 @@ def test_commentary_is_no_part_of_the_text() -> None:
     assert output.text == "{}"
 
 
+def test_a_reason_for_being_incomplete_goes_before_the_status() -> None:
+    details: Obj = {"reason": "max_output_tokens"}
+    response: Obj = {**responses("completed", "{}"), "incomplete_details": details}
+    assert read_response(response, "openai-responses").finish_reason == "length"
+    bare: Obj = {**responses("completed", "{}"), "incomplete_details": None}
+    assert read_response(bare, "openai-responses").finish_reason == "stop"
+
+
 def test_an_incomplete_response_needs_a_reason_that_is_known() -> None:
     known_not: list[Json] = [None, {}, {"reason": None}, {"reason": "max_tool_calls"}]
     for details in known_not:

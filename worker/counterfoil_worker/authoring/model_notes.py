@@ -140,9 +140,8 @@ def _remarks(node: _Node) -> Iterator[tuple[str, str]]:
     if kind in _DATED and (bounds := [name for name in _BOUNDS if name in node]):
         message = f"the bound ({', '.join(bounds)}) of a {kind} is not in the schema"
         yield "model.bound", f"{message}, which knows bounds of numbers only"
-    if kind == "decimal" and (given := [n for n in (*_BOUNDS, "max_digits") if n in node]):
-        message = f"the bound ({', '.join(given)}) is not checked where the number is a text"
-        yield "model.bound", f"{message}: use float or int, or an invariant"
+    if kind == "decimal":
+        yield from _of_decimals(node)
     if kind == "str" and (given := [name for name in _CHANGES if node.get(name)]):
         message = f"the model changes the text ({', '.join(given)}) and checks it after"
         yield "model.changes", f"{message}; the schema takes it as it is"
@@ -155,6 +154,19 @@ def _remarks(node: _Node) -> Iterator[tuple[str, str]]:
         yield "model.keys", message
     if isinstance(node.get("validation_alias"), list):
         yield "model.alias", "the model takes several names or places; the schema only the first"
+
+
+def _of_decimals(node: _Node) -> Iterator[tuple[str, str]]:
+    """In JSON a decimal is a number or a text, and a schema bounds each in its own way only."""
+    instead = "use float or int, or an invariant"
+    if given := [name for name in _BOUNDS if name in node]:
+        message = f"the bound ({', '.join(given)}) is not checked where the number is a text"
+        yield "model.bound", f"{message}: {instead}"
+    if "decimal_places" in node:
+        message = "the bound (decimal_places) is not checked where the number is no text"
+        yield "model.bound", f"{message}: {instead}"
+    if "max_digits" in node:
+        yield "model.bound", f"the bound (max_digits) is not checked: {instead}"
 
 
 def _part(node: _Node, name: str) -> _Node:

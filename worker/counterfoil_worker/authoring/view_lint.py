@@ -102,11 +102,31 @@ def _remarks(promises: Promises, parts: Iterator[_Part]) -> Iterator[Note]:
         elif part.must and (gap := _gap(promises, part.steps)) is not None:
             message = f"the view reads {where}, and the schema does not promise {_spelled(gap)}"
             yield Note(at, "view.not_promised", f"{message}: give it a type and require it")
+        elif promises.at("", part.steps).kinds.isdisjoint(_TAKEN.get(part.name, _TEXTS)):
+            message = (
+                f"the view wants {part.wanted} at {where}, and no value of the schema is one, so"
+                " every output that has it is rejected: rename the member, or point the view"
+                " elsewhere"
+            )
+            yield Note(at, "view.never_fits", message)
         elif not part.fits(promises.at("", part.steps)):
             message = f"the view wants {part.wanted} at {where}, and the schema takes more"
             yield Note(
                 at, "view.other_shape", f"{message}: narrow it, or the output is rejected late"
             )
+
+
+_TEXTS: Final = frozenset({"null", "string"})
+
+_TAKEN: Final = {
+    "claims": frozenset({"array", "null"}),
+    "citations": frozenset({"array", "null"}),
+    "unknowns": frozenset({"array", "null"}),
+    "actions": frozenset({"array", "null"}),
+    "action_arguments": frozenset({"object"}),
+    "confidence_bps": frozenset({"integer", "null", "number"}),
+}
+"""Kinds of values that a part may be; the others are texts."""
 
 
 def _steps(path: str) -> tuple[Step, ...]:

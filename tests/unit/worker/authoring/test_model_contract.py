@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Union, cast
 
 import pytest
@@ -113,6 +114,30 @@ def test_what_the_schema_cannot_say_is_told_by_place() -> None:
         ("Loose.text", "model.changes"),
         ("Loose.before", "model.lax"),
     }
+
+
+def test_bounds_of_decimals_are_told_where_the_schema_lets_more_through() -> None:
+    class Money(BaseModel):
+        model_config = ConfigDict(strict=True, extra="forbid")
+        size: Decimal = Field(ge=0)
+        places: Decimal = Field(decimal_places=2)
+        digits: Decimal = Field(max_digits=6)
+
+    told = {
+        note.where: note.message.partition(":")[0]
+        for note in contract_of(Money, "x", 1).notes
+        if note.code == "model.bound"
+    }
+    assert told == {
+        "Money.size": "the bound (ge) is not checked where the number is a text",
+        "Money.places": "the bound (decimal_places) is not checked where the number is no text",
+        "Money.digits": "the bound (max_digits) is not checked",
+    }
+    compiled = compile_schema(schema(Money))
+    taken: dict[str, AnyJson] = {"size": "-1", "places": 12.345, "digits": 99_999_999}
+    assert compiled.accepts(taken)
+    assert not compiled.accepts({**taken, "size": -1})
+    assert not compiled.accepts({**taken, "places": "12.345"})
 
 
 def test_what_is_left_out_is_not_in_the_schema() -> None:

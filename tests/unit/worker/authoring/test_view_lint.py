@@ -49,7 +49,10 @@ ROWS: Final[list[tuple[str, Json, Found]]] = [
         ("/view/citations", "view.not_promised"),
     }),
     (f"{CLAIM}/id", {"type": "string"}, {("/view/id", "view.other_shape")}),
-    (f"{CLAIM}/id", {"type": "integer"}, {("/view/id", "view.other_shape")}),
+    (f"{CLAIM}/id", {"type": "integer"}, {("/view/id", "view.never_fits")}),
+    (f"{CLAIM}/confidence", {"type": "number", "minimum": 0, "maximum": 1}, {
+        ("/view/confidence", "view.never_fits")
+    }),
     (f"{CLAIM}/id", {"type": "string", "minLength": 1, "maxLength": 201}, {
         ("/view/id", "view.other_shape")
     }),
@@ -65,12 +68,12 @@ ROWS: Final[list[tuple[str, Json, Found]]] = [
     }),
     (f"{CLAIM}/confidence", {"enum": ["sure"]}, {("/view/confidence", "view.other_shape")}),
     ("/$defs/citation/required", ["evidence"], {("/view/locator", "view.not_promised")}),
-    ("/properties/unknowns", {"type": "string"}, {("/view/unknowns", "view.other_shape")}),
+    ("/properties/unknowns", {"type": "string"}, {("/view/unknowns", "view.never_fits")}),
     ("/$defs/action/required", ["id", "tool"], {
         ("/view/action_arguments", "view.not_promised")
     }),
     ("/properties/root_cause/properties/claims/items", {"type": "integer"}, {
-        ("/view/root_cause", "view.other_shape")
+        ("/view/root_cause", "view.never_fits")
     }),
     ("/properties/claims/items", {"anyOf": [{"$ref": "#/$defs/claim"}, {"type": "null"}]}, {
         ("/view/id", "view.not_promised"),
