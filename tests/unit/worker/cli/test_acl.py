@@ -110,6 +110,7 @@ def test_each_user_gets_a_settings_file_that_its_processes_start_with(tmp_path: 
         assert urlsplit(settings.broker_url).password == parts.password
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         whole_store = path.stem.startswith("counterfoil-")
+        assert settings.tenant == ("default" if whole_store else path.stem.split("-")[0])
         assert settings.served == (("acme", "bob") if whole_store else (path.stem.split("-")[0],))
 
 

@@ -73,6 +73,13 @@ COSTLY: dict[str, tuple[Schema, Json]] = {
         {"additionalProperties": {"items": {"type": "string"}}},
         {"k" * 200_000: many(0, 3_000)},
     ),
+    "a rule with a long name, of many": (
+        {
+            "$defs": {"d" * 100_000: {"type": "string"}},
+            "items": {"$ref": "#/$defs/" + "d" * 100_000},
+        },
+        many(0, 19_000),
+    ),
     "a long rule about many": (
         of_each({"not": {"properties": {"k": {"description": "d" * 200_000}}}}),
         many(1, 4_000),

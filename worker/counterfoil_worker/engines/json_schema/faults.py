@@ -40,16 +40,19 @@ _LISTED: Final = frozenset(
 class PlaceFaults:
     """A bound on the faults of one value: by itself, and besides for each of its members' names.
 
-    Faults of `propertyNames` are about the whole object, once for each name.
+    Faults of `propertyNames` are about the whole object, once for each name. `way` is the number
+    of characters of the longest way to a subschema, which each fault repeats.
     """
 
     value: int
     each_name: int
+    way: int
 
     def cost(self, instance: Json) -> int:
         """Bound what listing the faults of an instance costs: faults times what each copies."""
         weight, widest = _measured(instance)
-        return (self.value + self.each_name * widest) * weight
+        faults = (self.value + self.each_name * widest) * weight
+        return faults * (1 + self.way // CHARACTERS)
 
 
 def place_faults(
@@ -72,7 +75,9 @@ def place_faults(
         for place in found.subschemas
     }
     return PlaceFaults(
-        _most(read, here, max_depth), _most(read, _at_the_place(read, names), max_depth)
+        value=_most(read, here, max_depth),
+        each_name=_most(read, _at_the_place(read, names), max_depth),
+        way=max(map(len, found.subschemas)),
     )
 
 
