@@ -8,6 +8,7 @@ from tests.cases import good_event, judge, judgment, mutated
 
 if TYPE_CHECKING:
     from counterfoil_schemas.canonical import Json
+    from counterfoil_worker.layers.extraction import Claim
     from tests.cases import Judged, Obj
 
 TEXT: Final = """\
@@ -62,3 +63,39 @@ def judge_prose(text: str = TEXT, *cited: tuple[str, str, str], **shape: Json) -
     media_type = str(shape.pop("media_type", "text/markdown"))
     contract = prose_contract(media_type, **shape)
     return judge(prose_event(text, *cited), shape=contract, rules=prose_policy())
+
+
+AT = "/data/output/text#bytes="
+
+
+def claims(judged: Judged) -> tuple[Claim, ...]:
+    """What the structured layer read."""
+    return judged.material.structure.extraction.claims
+
+
+def found(text: str, **shape: Json) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Texts and citations of the claims of a text that is read without a fault."""
+    judged = judge_prose(text, **shape)
+    reading = judged.material.structure.reading
+    assert reading is not None
+    assert reading.faults == ()
+    return [(c.text, [(k.evidence, k.locator) for k in c.citations]) for c in claims(judged)]
+
+
+def faults(text: str, **shape: Json) -> list[tuple[str, str]]:
+    """Codes and places of the structured layer, each with what stands there in the text."""
+    judged = judge_prose(text, **shape)
+    assert judged.last.outcome == "rejected"
+    return [(v.code, at(text, v.pointer)) for v in judged.violations]
+
+
+def at(text: str, pointer: str) -> str:
+    """What stands in a text at the place of a pointer."""
+    first, last = pointer.removeprefix(AT).split(",")
+    return text.encode()[int(first) : int(last)].decode()
+
+
+LOG = [("log-1", "L1")]
+METRIC = [("metric-1", "M1")]
+
+MALFORMED = "structured.mark.malformed"
